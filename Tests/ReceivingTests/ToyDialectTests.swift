@@ -28,7 +28,8 @@ struct ToyDialectTests {
         let kinds = [EndpointKind(.toy) { ToyEndpoint(air, $0) }]
         let (ready, feed) = AsyncStream<Void>.makeStream()
         let receiver = try Receiver(
-            home: home, settings: settings(named: "kitchen"), visibility: .everyone, kinds: kinds, logger: Self.logger
+            home: home, settings: LiveSettings(settings(named: "kitchen")), visibility: .everyone, kinds: kinds,
+            logger: Self.logger
         ) { event in
             if case .ready = event { feed.finish() }
         }

@@ -36,6 +36,8 @@ final class EventRelay: Sendable {
             tell(.opened(summary(of: arrival), answer: answer.state.rawValue, exitCode: answer.exitCode))
         case .reception(.ended(let transfer, let peer, _, let fault)):
             tell(.ended(transfer: transfer.text, peer: peer.provenText, fault: fault?.message))
+        case .settings(let report):
+            tell(.settings(report))
         case .reception, .remarked:
             // `entered` sends the offers that wait.
             break

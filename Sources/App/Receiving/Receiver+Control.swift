@@ -60,6 +60,8 @@ extension Receiver {
         case .refreshHandlers:
             await parts.refreshHandlers()
             return .done
+        case .reloadSettings:
+            return .settings(await reload.reload(parts))
         case .adoptInbox:
             do {
                 try parts.inbox.adopt()
@@ -98,7 +100,7 @@ extension Receiver {
         case .outbox(let request):
             return await parts.outbox.reply(to: request)
         case .status:
-            return .status(status(parts))
+            return .status(await status(parts))
         }
     }
 
@@ -140,7 +142,7 @@ extension Receiver {
         }
     }
 
-    private func status(_ parts: ReceiverParts) -> DaemonStatus {
+    private func status(_ parts: ReceiverParts) async -> DaemonStatus {
         let standing = standing.withLock { $0 }
         let first = parts.endpoints.first.flatMap { standing.endpoints[$0.dialect] }
         let snapshot = parts.catalog.current
@@ -155,7 +157,7 @@ extension Receiver {
             waitingOffers: consent.offers.count,
             activeTransfers: parts.reception.openTransfers,
             processID: Int(getpid()),
-            hook: plan.hook?.executable
+            hook: plan.programs.current.hook?.executable
         )
         if status.freeRoom == nil {
             do throws(TransferError) { status.freeRoom = try parts.inbox.freeRoom() } catch {
@@ -164,7 +166,11 @@ extension Receiver {
                     + (error == .anotherInbox ? "; to use the folder that is there now: waft inbox adopt" : "")
             }
         }
-        status.settingsChanged = settingsStamp.withLock { $0 } != home.configurationStamp ? true : nil
+        let reloaded = await reload.standing
+        status.settingsChanged = reloaded.pending.isEmpty ? nil : true
+        status.settingsPending = reloaded.pending.isEmpty ? nil : reloaded.pending
+        status.settingsFaults = reloaded.faults.isEmpty ? nil : reloaded.faults
+        status.settingsSince = reloaded.since.milliseconds
         status.dialects = parts.endpoints.dropFirst().map { endpoint in
             DialectStatus(
                 name: endpoint.dialect.name, title: endpoint.dialect.title,

@@ -22,8 +22,10 @@ package final class Receiver: Service {
     let events: EventFeed
     /// The status of each endpoint, by the name of its dialect, and the id of this peer once it is known.
     let standing = Mutex(Status())
-    /// The state of the configuration file when the settings were read; nil for no file.
-    let settingsStamp: Mutex<FileStamp?>
+    /// The parts, once there are any.
+    private let running = Mutex<ReceiverParts?>(nil)
+    /// Reads the settings again.
+    let reload: SettingsReload
 
     /// The facts for `waft status`, filled in as they become known.
     struct Status {
@@ -41,11 +43,12 @@ package final class Receiver: Service {
     /// Answers an offer at the receiver's own terminal, which shows what arrives.
     package func answerHere(_ offer: WaitingOffer, accept: Bool) {
         // Before the answer: then the contents come.
-        if accept { plan.arrivals?.acceptedHere(offer.offer.transfer, from: offer.peer) }
+        if accept, settings.notifications.includesArrivals { plan.arrivals.acceptedHere(offer.offer.transfer, from: offer.peer) }
         consent.answer(offer.number, accept: accept)
     }
 
     /// - Parameters:
+    ///   - settings: this receiver changes them when it reads the file again.
     ///   - visibility: overrides the stored visibility until the user chooses one while the receiver runs; nil uses the
     ///     stored one. A receiver that takes everything from everyone starts visible to everyone.
     ///   - kinds: the dialects to speak, in order of preference.
@@ -55,7 +58,7 @@ package final class Receiver: Service {
     /// - Throws: `ReceiverError` for a hook that cannot be run.
     package init(
         home: Home,
-        settings: Settings,
+        settings: LiveSettings,
         visibility: Visibility? = nil,
         kinds: [EndpointKind] = Endpoints.all,
         sockets: PassedSockets = PassedSockets(),
@@ -63,28 +66,29 @@ package final class Receiver: Service {
         logger: Logger,
         observe: @escaping @Sendable (ReceiverEvent) -> Void
     ) throws(ReceiverError) {
-        settingsStamp = Mutex(home.configurationStamp)
+        let stamp = home.configurationStamp
+        let (live, settings) = (settings, settings.current)
         let events = EventFeed()
         let relay = EventRelay(home.contactBook(logger), isWatched: { events.isWatched }, tell: { events.send($0) })
         let consent = ConsentQueue(rule: settings.accept) { relay.entered($0) }
-        let arrivals = settings.notifications.includesArrivals ? ArrivalNotifications() : nil
-        let reports = manager.map { ServiceReports($0, name: settings.name, consent: consent, logger: logger) }
-        do {
-            plan = ReceiverPlan(
-                home: home, settings: settings, hook: try HandlerProgram.hook(settings, home),
-                visibility: settings.accept == .everyone ? .everyone : visibility, kinds: kinds, consent: consent,
-                relay: relay, arrivals: arrivals,
-                observe: { event in
-                    observe(event)
-                    relay.see(event)
-                    if case .reception(let event) = event { arrivals?.see(event) }
-                    reports?.saw(event)
-                },
-                inhibitor: settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil, sockets: sockets,
-                reports: reports, logger: logger)
-        } catch {
-            throw ReceiverError(.setting, error.description)
-        }
+        let arrivals = ArrivalNotifications()
+        let reports = manager.map { ServiceReports($0, name: { live.current.name }, consent: consent, logger: logger) }
+        let programs = try ReceiverPrograms(settings, home, logger)
+        plan = ReceiverPlan(
+            home: home, live: live, programs: CurrentPrograms(programs),
+            visibility: settings.accept == .everyone ? .everyone : visibility, kinds: kinds, consent: consent,
+            relay: relay, arrivals: arrivals,
+            observe: { event in
+                observe(event)
+                relay.see(event)
+                if live.current.notifications.includesArrivals, case .reception(let event) = event {
+                    arrivals.see(event)
+                }
+                reports?.saw(event)
+            },
+            inhibitor: SleepInhibitor(logger: logger), sockets: sockets, reports: reports, logger: logger)
+        reload = SettingsReload(
+            plan, SettingsSource(home: home, start: settings, dialects: DialectTable(kinds.map(\.dialect))), stamp)
         self.events = events
     }
 
@@ -111,9 +115,7 @@ package final class Receiver: Service {
         do {
             try home.makeFolders()
             // The template sets nothing: it is no change.
-            if ConfigurationTemplate.writeIfMissing(at: home.configurationFile) {
-                settingsStamp.withLock { $0 = home.configurationStamp }
-            }
+            if ConfigurationTemplate.writeIfMissing(at: home.configurationFile) { await reload.noteTemplate() }
             try home.checkTrust()
             try home.checkInboxTrust()
             let socket = try ControlSocket(folder: home.run)
@@ -122,9 +124,12 @@ package final class Receiver: Service {
                 logger: logger)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let parts = try ReceiverParts(plan)
+                running.withLock { $0 = parts }
+                defer { running.withLock { $0 = nil } }
                 standing.withLock { $0.id = parts.identity.peerID }
                 parts.sayWhatIsMissing()
                 group.addTask { await control.run(events: self.events) { await self.reply(to: $0, parts) } }
+                group.addTask { await self.reload.watch(parts) }
                 group.addTask { try await self.listen(parts) }
                 if let reports = plan.reports { group.addTask { await reports.run(parts) } }
                 group.addTask { await parts.deliver() }
@@ -156,6 +161,12 @@ package final class Receiver: Service {
         }
     }
 
+    /// Reads the settings again, as after a change of the file. Before the receiver runs, nothing happens.
+    package func reloadSettings() async {
+        guard let parts = running.withLock({ $0 }) else { return }
+        _ = await reload.reload(parts)
+    }
+
     // MARK: The network
 
     /// Listens by all dialects. The first one that ends, broken, ends the others.
@@ -175,7 +186,7 @@ package final class Receiver: Service {
         let catalog = parts.catalog
         let observe = plan.observe
         return ReceivingHost(
-            reception: parts.reception, visibility: parts.door, name: settings.name,
+            reception: parts.reception, visibility: parts.door, name: self.settings.name,
             registry: { catalog.current.registry }, pairing: parts.pairing,
             threads: { isContact in isContact ? parts.blocking : parts.strangersThreads },
             remarked: { observe(.remarked($0, from: $1, entry: $2, reason: $3)) },

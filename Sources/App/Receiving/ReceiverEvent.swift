@@ -1,4 +1,5 @@
 package import Contacts
+package import Control
 package import Sharing
 
 /// An event of a running receiver, for display.
@@ -12,4 +13,6 @@ package enum ReceiverEvent: Sendable {
     ///   - entry: as the sender calls it. Foreign text.
     ///   - reason: one clause.
     case remarked(Offer, from: PeerID, entry: String, reason: String)
+    /// The settings were read again, and are in effect or not.
+    case settings(SettingsReport)
 }

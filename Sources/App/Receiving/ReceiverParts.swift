@@ -26,7 +26,6 @@ struct ReceiverParts: Sendable {
     let journal: Journal
     let catalog: CatalogWatch
     let engine: DeliveryEngine
-    private let choice: HandlerChoice
     private let calls: HandlerCalls
     /// The handlers that stay are to be started, or have changed.
     private let keeping = Mailbox<Void>()
@@ -38,6 +37,8 @@ struct ReceiverParts: Sendable {
     let endpoints: [any Endpoint]
     private let plan: ReceiverPlan
     private let awake: TransfersAwake
+    /// The settings have changed.
+    private let news = Broadcast<Void>(buffer: .bufferingNewest(1))
     /// Threads that may wait for the disk.
     let blocking: BlockingExecutor
     /// Separate threads for strangers' connections, so that strangers cannot occupy all threads.
@@ -53,9 +54,10 @@ struct ReceiverParts: Sendable {
             settings.discovery ? Result { try Directories.automatic(denied: settings.denied, logger: logger) } : nil
         identity = try Identity.load(orMakeIn: home.state)
         pairing = PairingAcceptance(
-            own: identity.peerID, name: settings.name, contacts: home.contactBook(logger), blocking: blocking,
+            own: identity.peerID, name: plan.settings.name, contacts: home.contactBook(logger), blocking: blocking,
             logger: logger)
-        awake = TransfersAwake(plan.inhibitor)
+        let inhibitor: @Sendable () -> SleepInhibitor? = { plan.settings.inhibitsSleep ? plan.inhibitor : nil }
+        awake = TransfersAwake(inhibitor)
         let contacts = home.contactBook(logger)
         let materials = EndpointParts(
             settings: settings, identity: identity, directory: directory, contacts: contacts,
@@ -66,16 +68,12 @@ struct ReceiverParts: Sendable {
         let finder = PeerFinder(
             endpoints: endpoints, contacts: contacts, remembered: home.rememberedPeers,
             searches: (try? directory?.get()) != nil || settings.askedDomains != nil)
-        do throws(HandlerProgram.UnfitError) {
-            outbox = try OutboxService(
-                home: home, settings: settings,
-                sender: Sender(
-                    finder: finder, ownName: settings.name, sentLog: home.sentLog, inhibitor: plan.inhibitor),
-                logger: logger)
-        } catch {
-            throw ReceiverError(.setting, error.description)
-        }
-        let handlers = home.handlerCatalog(settings)
+        outbox = OutboxService(
+            home: home, settings: plan.live, program: { plan.programs.current.outboxHook },
+            sender: Sender(
+                finder: finder, ownName: plan.settings.name, sentLog: home.sentLog, inhibitor: inhibitor()),
+            logger: logger)
+        let handlers = home.handlerCatalog(settings, live: plan.live)
         let catalog = CatalogWatch(handlers, logger: logger)
         self.catalog = catalog
         journal = try Journal.openingOrReplacing(
@@ -94,23 +92,26 @@ struct ReceiverParts: Sendable {
             inbox: inbox.path, scratchFolder: home.state + "/hooks", forbiddenPlaces: handlers.closed.paths,
             firstLaunches: handlers.firstLaunches, logger: logger)
         runner.sweep()
-        let choice = HandlerChoice(
-            catalog: { catalog.current },
-            hook: plan.hook,
-            openedSchemes: Set(settings.openReceivedURLs),
-            opener: SystemOpener()?.program,
-            defaultTimeLimit: settings.hookTimeout,
-            requiresSandbox: settings.requiresSandbox
-        )
-        self.choice = choice
+        let opener = SystemOpener()?.program
+        let choice: @Sendable () -> HandlerChoice = {
+            let settings = plan.settings
+            return HandlerChoice(
+                catalog: { catalog.current },
+                hook: plan.programs.current.hook,
+                openedSchemes: Set(settings.openReceivedURLs),
+                opener: opener,
+                defaultTimeLimit: settings.hookTimeout,
+                requiresSandbox: settings.requiresSandbox
+            )
+        }
         let calls = HandlerCalls(runner: runner)
         self.calls = calls
-        let opensURLs = !settings.openReceivedURLs.isEmpty
         let engine = DeliveryEngine(
             journal: journal,
-            choice: choice,
+            choice: choice(),
             caller: calls,
             subject: { arrival in
+                let opensURLs = !plan.settings.openReceivedURLs.isEmpty
                 let link = opensURLs && arrival.item.kind == .url ? ReceivedLink.parts(at: arrival.stored.path) : nil
                 return HandlerChoice.Subject(
                     type: arrival.type, kind: arrival.item.kind, link: link, chosen: arrival.destination.handler)
@@ -123,23 +124,24 @@ struct ReceiverParts: Sendable {
         self.engine = engine
         let amounts = DayAmounts(journal)
         let door = VisibilityController(
-            home, settings, startingAs: plan.visibility, catalog: catalog,
+            home, plan.live, startingAs: plan.visibility, catalog: catalog,
             dayAmount: { amounts.amount(with: $0, from: $1, at: $2) }, logger: logger)
         self.door = door
         let consents = ConsentMemory(inbox)
         consents.mend(by: journal)
         let consent = ConsentChain.make(
-            people: plan.consent, arbiter: try Self.arbiter(plan, handlers.closed), relay: plan.relay,
-            memory: consents, door: door, conflict: settings.conflict, inbox: inbox, journal: journal, logger: logger)
+            people: plan.consent, arbiter: { plan.programs.current.arbiter }, relay: plan.relay,
+            memory: consents, door: door, conflict: { plan.settings.conflict }, inbox: inbox,
+            journal: journal, logger: logger)
         reception = Reception(
             inbox: inbox,
             journal: journal,
             gate: door.gate,
             consent: consent,
             delivery: engine,
-            refusal: { choice.refusal(of: $0) },
+            refusal: { choice().refusal(of: $0) },
             quota: StrangerQuota(
-                limit: settings.strangerQuota, isStranger: { door.contactName(of: $0) == nil },
+                limits: { plan.settings.strangerQuota }, isStranger: { door.contactName(of: $0) == nil },
                 occupancy: InboxOccupancy(journal: journal)),
             memory: consents,
             observe: { [awake] event in
@@ -166,33 +168,54 @@ struct ReceiverParts: Sendable {
         }
     }
 
-    /// The program that answers offers beside the people; nil if none is set.
-    private static func arbiter(_ plan: ReceiverPlan, _ closed: ClosedPlaces) throws -> OfferArbiter? {
-        guard let path = plan.settings.arbiter else { return nil }
-        do {
-            return try OfferArbiter(
-                path: path, scratchFolder: plan.home.state + "/hooks", rules: plan.settings.hookRules,
-                forbiddenPlaces: closed.paths, logger: plan.logger)
-        } catch {
-            throw ReceiverError(.setting, plan.settings.line(about: "arbiter", "\(error)"))
+    /// Lets the parts that do not ask for the settings each time use the new ones.
+    func settingsChanged(_ names: [String]) async {
+        let settings = plan.settings
+        inbox.use(
+            InboxRules(reserve: settings.reserve, conflict: settings.conflict, partials: settings.partials))
+        if names.contains("eligibility") || names.contains(where: { $0.hasPrefix("hook") }) || names.contains("sandbox")
+        {
+            await refreshHandlers()
+        }
+        if !Set(names).isDisjoint(with: ["accept", "policy"]) { judgeAgain() }
+        news.send(())
+        door.lookAgain()
+    }
+
+    /// Answers the waiting offers that the settings decide now.
+    private func judgeAgain() {
+        plan.consent.use(plan.settings.accept)
+        for waiting in plan.consent.offers {
+            let answer = door.gate.judge(waiting.offer, from: waiting.peer)
+            let verdicts = answer.verdicts.compactMap(\.self)
+            if verdicts.count == waiting.offer.items.count { plan.consent.answer(waiting.number, verdicts) }
         }
     }
 
-    /// Shows offers and arrivals on the desktop, if there is one, until the task is cancelled.
+    /// Shows offers and arrivals on the desktop, if there is one and the settings say so, until the task is cancelled.
     func notify() async {
         await withDiscardingTaskGroup { group in
-            if plan.settings.notifications.includesOffers { group.addTask { await notifyOfOffers() } }
-            if let arrivals = plan.arrivals {
-                group.addTask(executorPreference: blocking) { await notify(of: arrivals) }
-            }
-            group.addTask { await untilCancelled() }
+            group.addTask(executorPreference: blocking) { await showArrivals() }
+            group.addTask { await showOffersAsWanted() }
         }
     }
 
-    private func notify(of arrivals: ArrivalNotifications) async {
+    private func showOffersAsWanted() async {
+        let changes = news.watch()
+        while !Task.isCancelled {
+            let isOn = plan.settings.notifications.includesOffers
+            await withDiscardingTaskGroup { group in
+                if isOn { group.addTask { await showOffers() } }
+                for await _ in changes where plan.settings.notifications.includesOffers != isOn { break }
+                group.cancelAll()
+            }
+        }
+    }
+
+    private func showArrivals() async {
         let notifier = DesktopNotifier(logger: plan.logger, surplus: ArrivalNotifications.surplus)
         let (door, catalog) = (self.door, self.catalog)
-        await arrivals.run(
+        await plan.arrivals.run(
             on: notifier, lock: SessionLock(), opening: ArrivalDesk { catalog.current.registry }
         ) { peer in
             door.contactName(of: peer).map { .contact(name: $0) } ?? .stranger
@@ -200,7 +223,7 @@ struct ReceiverParts: Sendable {
         await notifier.stop()
     }
 
-    private func notifyOfOffers() async {
+    private func showOffers() async {
         let notifier = DesktopNotifier(logger: plan.logger, surplus: OfferNotice.surplus)
         let door = self.door
         let notifications = OfferNotifications(notifier: notifier, offers: plan.consent) { peer in
@@ -208,10 +231,6 @@ struct ReceiverParts: Sendable {
         }
         await notifications.run()
         await notifier.stop()
-    }
-
-    private func untilCancelled() async {
-        while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
     }
 
     /// Settles what an earlier process was about to move into the Inbox when it died.
@@ -255,7 +274,7 @@ struct ReceiverParts: Sendable {
                 }
             }
             group.addTask {
-                for await _ in keeping { await calls.keep(choice.keptPrograms) }
+                for await _ in keeping { await calls.keep(engine.choice.keptPrograms) }
             }
         }
         catalog.stop()

@@ -10,14 +10,16 @@ import Synchronization
 /// Tells the service manager when the receiver is ready, its state in one line, and that it works.
 final class ServiceReports: Sendable {
     private let manager: ServiceManager
-    private let name: String
+    private let name: @Sendable () -> String
     private let consent: ConsentQueue
     private let logger: Logger
     private let status = PacedStatus()
     /// Nil until the receiver can be used; 0 while it is not visible, and its port is closed.
     private let port = Mutex<Int?>(nil)
 
-    init(_ manager: ServiceManager, name: String, consent: ConsentQueue, logger: Logger) {
+    init(
+        _ manager: ServiceManager, name: @escaping @Sendable () -> String, consent: ConsentQueue, logger: Logger
+    ) {
         (self.manager, self.name, self.consent, self.logger) = (manager, name, consent, logger)
     }
 
@@ -29,12 +31,21 @@ final class ServiceReports: Sendable {
             defer { known = port }
             return known == nil
         }
-        if isFirst { manager.ready(Self.line(name: name, port: port)) } else { status.changed() }
+        if isFirst { manager.ready(Self.line(name: name(), port: port)) } else { status.changed() }
     }
 
     func saw(_ event: ReceiverEvent) {
         if case .reception(.progressed) = event { return }
         status.changed()
+    }
+
+    /// The receiver begins to read its settings again.
+    func reloading() { manager.reloading() }
+
+    /// The settings have been read; they may be the old ones, if there is a fault.
+    func reloaded() {
+        guard let port = port.withLock({ $0 }) else { return }
+        manager.ready(Self.line(name: name(), port: port))
     }
 
     func stopping() { manager.stopping() }
@@ -49,7 +60,7 @@ final class ServiceReports: Sendable {
                 await status.run {
                     guard let port = port.withLock({ $0 }) else { return nil }
                     return Self.line(
-                        name: name, port: port, transfers: reception.openTransfers, offers: consent.offers.count)
+                        name: name(), port: port, transfers: reception.openTransfers, offers: consent.offers.count)
                 } show: {
                     manager.show($0)
                 }

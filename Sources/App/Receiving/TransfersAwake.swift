@@ -9,19 +9,20 @@ final class TransfersAwake: Sendable {
         var peer: PeerID
     }
 
-    private let inhibitor: SleepInhibitor?
+    private let inhibitor: @Sendable () -> SleepInhibitor?
     private let holds = Mutex<[Key: WakeHold]>([:])
 
-    init(_ inhibitor: SleepInhibitor?) {
+    /// - Parameter inhibitor: nil while the machine may sleep; asked for at each event.
+    init(_ inhibitor: @escaping @Sendable () -> SleepInhibitor?) {
         self.inhibitor = inhibitor
     }
 
     /// From the first progress, which a transfer has when its contents come, to the end that each such transfer has: an
     /// offer alone keeps nothing awake.
     func hear(_ event: Reception.Event) {
-        guard let inhibitor else { return }
         switch event {
         case .progressed(let transfer, let peer, _, _):
+            guard let inhibitor = inhibitor() else { return }
             holds.withLock { holds in
                 let key = Key(transfer: transfer, peer: peer)
                 guard holds[key] == nil else { return }

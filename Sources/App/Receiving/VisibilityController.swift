@@ -21,7 +21,7 @@ final class VisibilityController: VisibilityReading {
     ///   - visibility: overrides the stored visibility until the user chooses another; nil uses the stored one.
     ///   - dayAmount: as in `OfferGate.init`.
     init(
-        _ home: Home, _ settings: Settings, startingAs visibility: Visibility?, catalog: CatalogWatch,
+        _ home: Home, _ settings: LiveSettings, startingAs visibility: Visibility?, catalog: CatalogWatch,
         dayAmount: @escaping @Sendable (Offer, PeerID, WallTime) -> UInt64?, logger: Logger
     ) {
         let book = home.contactBook(logger)
@@ -33,16 +33,15 @@ final class VisibilityController: VisibilityReading {
         }
         let start = StartVisibility(visibility, over: file)
         (self.book, self.file, self.start, self.logger) = (book, file, start, logger)
-        let (policy, rule) = (settings.policy, ReceiverRule(settings.accept))
         gate = OfferGate(
             book: book,
-            policy: { policy },
+            policy: { settings.current.policy },
             setting: {
                 PolicySetting(
                     at: .now,
                     registry: catalog.current.registry,
                     visibility: start.current ?? file.visibility,
-                    receiver: rule
+                    receiver: ReceiverRule(settings.current.accept)
                 )
             },
             dayAmount: dayAmount

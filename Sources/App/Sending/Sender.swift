@@ -5,14 +5,18 @@ package import Sharing
 /// Sends activity items to one peer: finds it, connects, offers, moves accepted items, and returns receipts.
 package struct Sender: Sendable {
     let finder: PeerFinder
-    private let ownName: String
-    private let inhibitor: SleepInhibitor?
+    private let ownName: @Sendable () -> String
+    private let inhibitor: @Sendable () -> SleepInhibitor?
     private let sentLog: SentLog?
 
     /// - Parameters:
+    ///   - ownName: the name that this peer gives itself; asked for at each transfer.
     ///   - sentLog: the log of sent transfers; nil if none is kept.
     ///   - inhibitor: keeps the machine awake once an item is accepted; nil if the machine may sleep.
-    package init(finder: PeerFinder, ownName: String, sentLog: SentLog? = nil, inhibitor: SleepInhibitor? = nil) {
+    package init(
+        finder: PeerFinder, ownName: @escaping @autoclosure @Sendable () -> String, sentLog: SentLog? = nil,
+        inhibitor: @escaping @autoclosure @Sendable () -> SleepInhibitor? = nil
+    ) {
         (self.finder, self.ownName, self.sentLog, self.inhibitor) = (finder, ownName, sentLog, inhibitor)
     }
 
@@ -43,7 +47,7 @@ package struct Sender: Sendable {
         cancellation: Cancellation,
         observe: @escaping @Sendable (SendEvent) -> Void
     ) async throws(SendError) -> SendReport {
-        let awake = WakeHold(inhibitor)
+        let awake = WakeHold(inhibitor())
         defer { withExtendedLifetime(awake) {} }
         let observe: @Sendable (SendEvent) -> Void = { event in
             if case .answered(let verdict) = event, verdict.acceptsAnything { awake.take() }
@@ -55,7 +59,7 @@ package struct Sender: Sendable {
         }
         let offer = Offer(
             transfer: options.transfer ?? TransferID(),
-            items: sources.map(\.offered), annotation: options.annotation, senderName: ownName,
+            items: sources.map(\.offered), annotation: options.annotation, senderName: ownName(),
             takesPart: options.takesPart, dialect: target.dialect)
         return try await endpoint.send(
             SendRequest(

@@ -11,6 +11,8 @@ package import Sharing
 /// The sources are read in this order, and a later one overrides the earlier ones: `config.yaml`, the environment, the
 /// command line. `SettingKey` has a row for each setting.
 package struct Settings: Sendable {
+    /// The default for `name`, before it is made to fit.
+    package let hostName: String
     /// The name that this peer gives itself.
     package var name: String
     /// The port to listen on; nil: the usual one, or any when that is taken.
@@ -69,6 +71,7 @@ package struct Settings: Sendable {
     ///
     /// - Parameter hostName: the default for `name`.
     package init(hostName: String) {
+        self.hostName = hostName
         name = PeerName.fit(hostName)
     }
 

@@ -11,13 +11,11 @@ package final class FileInbox: InboxStoring {
     /// Absolute path of the Inbox.
     package let path: String
 
-    private let reserve: DiskReserve
-    private let conflict: ConflictRule
+    private let rules: CurrentRules
     private let placement: Placement
     private let state: Mutex<State>
 
     let opening: BeneathOpening
-    private let bounds: PartialBounds
     private let time: KeptTime
     /// Nil accepts any folder at the path as the Inbox.
     private let recognition: InboxRecognition?
@@ -72,11 +70,10 @@ package final class FileInbox: InboxStoring {
     ) throws(InboxError) {
         let path = try Self.absolute(path)
         self.path = path
-        self.reserve = reserve
-        self.conflict = conflict
+        let rules = CurrentRules(InboxRules(reserve: reserve, conflict: conflict, partials: partials))
+        self.rules = rules
         self.placement = placement
         self.opening = opening
-        self.bounds = partials
         self.time = time
         let found: OpenFolder?
         do {
@@ -94,7 +91,8 @@ package final class FileInbox: InboxStoring {
         // The process that created the folder may have died before its name was on the disk.
         FolderMaking.syncParent(of: inbox)
         let staging = try StagingFolder.open(
-            ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: partials, time: time)
+            ofInbox: inbox, at: path, opening: opening, reserve: rules.now.reserve, bounds: rules.now.partials,
+            time: time)
         self.state = Mutex(State(inbox: inbox, staging: staging, checker: checker))
     }
 
@@ -122,6 +120,9 @@ package final class FileInbox: InboxStoring {
         }
     }
 
+    /// Uses other rules for all that comes.
+    package func use(_ rules: InboxRules) { self.rules.now = rules }
+
     /// Checks later files with another checker: the types that handlers declare have changed.
     package func use(_ checker: ContentChecker) {
         state.withLock { $0.checker = checker }
@@ -136,7 +137,7 @@ package final class FileInbox: InboxStoring {
             let staging = try currentStaging(of: inbox)
             try DiskRoom.probe(in: staging.folder.raw, name: staging.freshName("probe"))
             return try DiskRoom.free(
-                onFileSystemOf: inbox.raw, keeping: reserve, removable: staging.partials.removable.bytes)
+                onFileSystemOf: inbox.raw, keeping: rules.now.reserve, removable: staging.partials.removable.bytes)
         } catch {
             throw .unreachable(error)
         }
@@ -146,7 +147,8 @@ package final class FileInbox: InboxStoring {
         let inbox = try currentInbox()
         do throws(SystemError) {
             return try DiskRoom.freeEntries(
-                onFileSystemOf: inbox.raw, keeping: reserve, removable: staging?.partials.removable.entries ?? 0)
+                onFileSystemOf: inbox.raw, keeping: rules.now.reserve,
+                removable: staging?.partials.removable.entries ?? 0)
         } catch {
             throw .unreachable(error)
         }
@@ -190,7 +192,7 @@ package final class FileInbox: InboxStoring {
         var batch = Commit(
             staging: staging,
             placement: placement,
-            conflict: conflict,
+            conflict: rules.now.conflict,
             items: items.map { item in
                 guard let staged = item.staged as? StagedFiles, staged.staging === staging else {
                     return .failure(TransferError(.unexpected, "cannot store \(item.name): it was staged elsewhere"))
@@ -264,9 +266,10 @@ package final class FileInbox: InboxStoring {
                 mayMake = isSameDisk || recognition != nil
             }
             do throws(InboxError) {
+                let rules = rules
                 let staging = try StagingFolder.open(
-                    ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: bounds, time: time,
-                    mayMake: mayMake)
+                    ofInbox: inbox, at: path, opening: opening, reserve: rules.now.reserve,
+                    bounds: rules.now.partials, time: time, mayMake: mayMake)
                 state.staging = staging
                 return staging
             } catch {

@@ -74,11 +74,27 @@ package enum SmallFile {
 
     /// Replaces or creates a file: readers see the old contents or the new ones, also after a power cut. The temporary
     /// file is beside it under a hidden name, and is removed if anything fails.
+    ///
+    /// - Parameter mode: without the bits that the process's mask takes away.
     package static func replace(_ path: String, with bytes: [UInt8], mode: mode_t) throws(SystemError) {
+        try replace(path, with: bytes, mode: mode, isExact: false)
+    }
+
+    /// Replaces a file as above.
+    ///
+    /// - Parameter mode: also bits that the process's mask takes away.
+    package static func replace(_ path: String, with bytes: [UInt8], exactly mode: mode_t) throws(SystemError) {
+        try replace(path, with: bytes, mode: mode, isExact: true)
+    }
+
+    private static func replace(
+        _ path: String, with bytes: [UInt8], mode: mode_t, isExact: Bool
+    ) throws(SystemError) {
         let temporary = folder(of: path) + "/." + name(of: path) + ".\(getpid())"
         unlink(temporary)
         do throws(SystemError) {
             let file = try FileDescriptor.opening(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+            if isExact { try systemCall { fchmod(file.raw, mode) } }
             try write(bytes, to: file.raw)
             try systemCall { fsync(file.raw) }
             try systemCall { rename(temporary, path) }

@@ -9,7 +9,7 @@ import Sharing
 enum Daemon {
     /// - Throws: `CommandError`, 69 when none is running.
     static func ask(_ request: ControlRequest) async throws(CommandError) -> ControlReply {
-        let home = try CommandContext().home
+        let home = try CommandContext(isForgiving: true).home
         do {
             let socket = try ControlSocket(folder: home.run)
             return try await ControlClient.ask(request, at: socket, on: MultiThreadedEventLoopGroup.singleton)
@@ -46,7 +46,7 @@ enum Daemon {
     /// Watches the running receiver, until it has gone.
     /// - Throws: `CommandError`, 69 when none is running; `CancellationError`.
     static func watch(_ see: @Sendable (ControlEvent) async -> Void) async throws {
-        let home = try CommandContext().home
+        let home = try CommandContext(isForgiving: true).home
         do {
             let socket = try ControlSocket(folder: home.run)
             try await ControlClient.watch(at: socket, on: MultiThreadedEventLoopGroup.singleton, see)

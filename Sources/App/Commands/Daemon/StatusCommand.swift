@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import Endpoints
+import Glibc
 import Settings
 import Sharing
 
@@ -35,8 +36,11 @@ struct StatusCommand: AsyncParsableCommand {
             ("waiting offers", String(status.waitingOffers)),
             ("active transfers", String(status.activeTransfers)), ("process", String(status.processID)),
         ]
-        if status.settingsChanged == true {
-            lines.append(("settings", "config.yaml has changed since the start: restart the receiver to use it"))
+        if let pending = status.settingsPending {
+            lines.append(("settings", "from the next start of the receiver: \(pending.joined(separator: ", "))"))
+        }
+        for fault in status.settingsFaults ?? [] {
+            lines.append(("config", "\(fault)\(Self.since(status.settingsSince))"))
         }
         if let fault = status.journalError { lines.append(("journal", fault)) }
         lines += (status.damage ?? []).map { ("damaged", $0) }
@@ -44,6 +48,15 @@ struct StatusCommand: AsyncParsableCommand {
             let padding = String(repeating: " ", count: 17 - label.count)
             Console.shared.result("\(label)\(padding)\(TerminalText.escaped(value, limit: 400))")
         }
+    }
+
+    /// `; running with that of 21:40`
+    private static func since(_ milliseconds: Int64?) -> String {
+        guard let milliseconds else { return "" }
+        var (seconds, parts) = (time_t(milliseconds / 1_000), tm())
+        guard localtime_r(&seconds, &parts) != nil else { return "" }
+        let minute = parts.tm_min < 10 ? "0\(parts.tm_min)" : "\(parts.tm_min)"
+        return "; running with that of \(parts.tm_hour):\(minute)"
     }
 
     private static func visibility(_ status: DaemonStatus) -> String {

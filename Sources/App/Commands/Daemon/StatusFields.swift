@@ -34,6 +34,7 @@ struct StatusFields: Encodable {
     var sendingJobs: Int?
     var failedJobs: Int?
     var settingsChanged: Bool?
+    var settingsFaults: [String]?
     var damage: [String]?
 }
 
@@ -51,6 +52,6 @@ extension StatusFields {
         (parkedDeliveries, failedDeliveries) = (status.parkedDeliveries, status.failedDeliveries)
         (keptPartials, keptBytes) = (status.keptPartials, status.keptBytes)
         (waitingJobs, sendingJobs, failedJobs) = (status.waitingJobs, status.sendingJobs, status.failedJobs)
-        (settingsChanged, damage) = (status.settingsChanged, status.damage)
+        (settingsChanged, settingsFaults, damage) = (status.settingsChanged, status.settingsFaults, status.damage)
     }
 }

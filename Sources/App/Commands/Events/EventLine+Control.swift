@@ -24,6 +24,8 @@ extension EventLine {
             self.init(Arrived(arrival), HandlerAnswer.State(rawValue: answer) ?? .failed, reply)
         case .left(let arrival, let how, let toward):
             self.init(.watched(Arrived(arrival)), how, toward: toward)
+        case .settings(let report):
+            self = .settings(SettingsState(report))
         case .ended(let transfer, let peer, let fault):
             self.init(ended: Transfer(transfer, from: peer), fault: fault)
         }

@@ -85,6 +85,14 @@ enum EventLine {
     case compare(Compared)
     case paired(Paired)
 
+    // `waft config`
+    case setting(SettingFields)
+    case settingChanged(SettingChange.Fields)
+    case settingFault(ConfigCheckCommand.Fields)
+    case settings(SettingsState)
+    case settingsFile(ConfigPathCommand.Fields)
+    case settingsSchema(ConfigSchemaCommand.Fields)
+
     // `waft status`, `waft type`, `waft doctor`, `waft desktop`
     case status(StatusFields)
     case check(DoctorCommand.Fields)

@@ -33,6 +33,9 @@ enum EventName: String, Encodable, CaseIterable {
     // `waft pair`
     case open, peer, compare, paired
 
+    // `waft config`
+    case setting, settingChanged, settingFault, settings, settingsFile, settingsSchema
+
     // `waft status`, `waft type`, `waft doctor`, `waft desktop`
     case status, type, check, desktop
     // `waft service`

@@ -40,7 +40,7 @@ struct HistoryCommand: AsyncParsableCommand {
             return try SentHistory.show(latest: limit, json: output.json)
         }
         let (limit, before) = (self.limit, self.before.map(ArrivalNumber.init))
-        let context = try CommandContext()
+        let context = try CommandContext(isForgiving: true)
         let choice = try filter.isEmpty ? nil : ArrivalChoice(filter, context)
         let entries = try JournalReading.read { reader throws(JournalError) in
             try reader.entries(latest: limit, before: before, filter: choice?.filter ?? .all)

@@ -9,7 +9,7 @@ enum JournalReading {
     static func read<Value>(
         _ body: (JournalReader) throws(JournalError) -> Value
     ) throws(CommandError) -> Value {
-        let home = try CommandContext().home
+        let home = try CommandContext(isForgiving: true).home
         do {
             return try body(JournalReader(folder: home.state, dialects: .known))
         } catch {

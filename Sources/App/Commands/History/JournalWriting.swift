@@ -16,7 +16,7 @@ enum JournalWriting {
     static func departed(
         _ number: ArrivalNumber, _ how: Departure.How, toward: String
     ) async throws(CommandError) {
-        let folder = try CommandContext().home.state
+        let folder = try CommandContext(isForgiving: true).home.state
         var failure = CommandError(.unexpected, "the receiver gave no answer")
         for _ in 0..<tries {
             switch try await Daemon.askIfRunning(.departed(arrival: number.value, how: how, toward: toward)) {

@@ -6,7 +6,7 @@ import Sharing
 /// `waft history --sent`: the transfers from here and their outcomes.
 enum SentHistory {
     static func show(latest count: Int, json: Bool) throws(CommandError) {
-        let entries = try CommandContext().home.sentLog.entries(latest: count)
+        let entries = try CommandContext(isForgiving: true).home.sentLog.entries(latest: count)
         if entries.isEmpty, !json { return Console.shared.note("nothing was sent yet") }
         for entry in entries { Console.shared.result(json ? EventLine.transfer(SentFields(entry)).text : line(entry)) }
     }

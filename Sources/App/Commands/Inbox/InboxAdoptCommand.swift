@@ -23,7 +23,7 @@ struct InboxAdoptCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let home = try CommandContext().home
+        let home = try CommandContext(isForgiving: true).home
         switch try await Daemon.askIfRunning(.adoptInbox) {
         case .done: break
         case .refused(let reason): throw CommandError(.unexpected, TerminalText.escaped(reason, limit: 400))

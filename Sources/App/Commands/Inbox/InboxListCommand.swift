@@ -36,7 +36,7 @@ struct InboxListCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let context = try CommandContext()
+        let context = try CommandContext(isForgiving: true)
         let choice = try filter.isEmpty ? nil : ArrivalChoice(filter, context)
         if watch {
             return try await InboxWatch(choice: choice, people: context.people, json: output.json).run()

@@ -33,7 +33,7 @@ struct InboxRemoveCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let leaving = Leaving(inbox: try CommandContext().inbox, now: readers.now, json: output.json)
+        let leaving = Leaving(inbox: try CommandContext(isForgiving: true).inbox, now: readers.now, json: output.json)
         let exit = try await leaving.each(arrivals) { entry throws(LeavingError) in
             let wasThere = try InboxLeaving.remove(entry.arrival, inbox: leaving.inbox)
             return Leaving.Ending(how: .removed, words: wasThere ? "removed" : "it was gone already")

@@ -26,6 +26,8 @@ struct InboxShowCommand: AsyncParsableCommand {
             throw CommandError(.inputMissing, JournalReading.unknown(arrival), hint: "see: waft history")
         }
         if output.json { return EventLine.arrival(JournalFields(entry)).print() }
-        for line in JournalText.lines(entry, try CommandContext().people) { Console.shared.result(line) }
+        for line in JournalText.lines(entry, try CommandContext(isForgiving: true).people) {
+            Console.shared.result(line)
+        }
     }
 }

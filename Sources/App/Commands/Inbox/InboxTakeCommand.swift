@@ -49,7 +49,7 @@ struct InboxTakeCommand: AsyncParsableCommand {
                 throw CommandError(.usage, "--name cannot be used: \(TerminalText.escaped(error.said(of: text)))")
             }
         }
-        let leaving = Leaving(inbox: try CommandContext().inbox, now: readers.now, json: output.json)
+        let leaving = Leaving(inbox: try CommandContext(isForgiving: true).inbox, now: readers.now, json: output.json)
         let directory = words[words.count - 1]
         let exit = try await leaving.each(Array(words.dropLast())) { entry throws(LeavingError) in
             let size = entry.arrival.size

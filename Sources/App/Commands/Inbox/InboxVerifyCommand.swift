@@ -31,7 +31,7 @@ struct InboxVerifyCommand: AsyncParsableCommand {
     private static let page = 500
 
     func run() async throws {
-        let inbox = try CommandContext().inbox
+        let inbox = try CommandContext(isForgiving: true).inbox
         var verifying = Verifying(inbox: inbox, json: output.json)
         if arrivals.isEmpty {
             let totals = try JournalReading.read { reader throws(JournalError) in try reader.totalsThere() }

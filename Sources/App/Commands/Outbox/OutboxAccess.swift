@@ -12,7 +12,7 @@ struct OutboxAccess {
     private let home: Home
 
     init() throws(CommandError) {
-        home = try CommandContext().home
+        home = try CommandContext(isForgiving: true).home
         store = OutboxStore(folder: home.outbox)
     }
 

@@ -3,29 +3,64 @@ import Endpoints
 import Foundation
 import Logging
 import Settings
+import Synchronization
 
 /// The process's environment, home and settings, with errors as command failures.
 struct CommandContext {
     let home: Home
-    let settings: Settings
+    /// The settings; a receiver changes them while it runs.
+    let live: LiveSettings
 
-    /// - Parameter apply: sets the settings of the command line; they override all others.
-    init(_ apply: (inout Settings) throws(CommandError) -> Void = { _ in }) throws(CommandError) {
-        let environment = ProcessInfo.processInfo.environment
+    var settings: Settings { live.current }
+
+    /// - Parameters:
+    ///   - isForgiving: whether settings with faults are warned of, and have their defaults: for verbs that need only the
+    ///     places of the home, a receiver that runs, or the journal. A mistake in `config.yaml` must not lock the user out.
+    ///   - apply: sets the settings of the command line; they override all others.
+    init(
+        isForgiving: Bool = false, _ apply: (inout Settings) throws(CommandError) -> Void = { _ in }
+    ) throws(CommandError) {
+        home = try Self.place()
         var settings = Settings(hostName: Self.hostName)
+        func read(_ body: (inout Settings) throws(Settings.InvalidError) -> Void) throws(CommandError) {
+            do throws(Settings.InvalidError) {
+                try body(&settings)
+            } catch {
+                let failure = CommandError(.usage, error)
+                guard isForgiving else { throw failure }
+                Self.warn(failure)
+            }
+        }
+        let home = self.home
+        try read { settings throws(Settings.InvalidError) in
+            try settings.read(file: home.configurationFile, dialects: .known, registry: home.typeRegistry())
+        }
+        try read { settings throws(Settings.InvalidError) in
+            try settings.read(environment: ProcessInfo.processInfo.environment)
+        }
+        try apply(&settings)
+        live = LiveSettings(settings)
+    }
+
+    /// The folders of the user's Waft, without reading any settings.
+    /// - Throws: `CommandError` `usage` if there are none, or another user could change them.
+    static func place() throws(CommandError) -> Home {
         do {
-            home = try Home(environment: environment)
+            let home = try Home(environment: ProcessInfo.processInfo.environment)
             // Checked before any file in it is read.
             try home.checkTrust()
-            try settings.read(file: home.configurationFile, dialects: .known, registry: home.typeRegistry())
-            try settings.read(environment: environment)
-        } catch let error as Settings.InvalidError {
-            throw CommandError(.usage, error)
+            return home
         } catch {
             throw CommandError(.usage, "\(error)")
         }
-        try apply(&settings)
-        self.settings = settings
+    }
+
+    private static let hasWarned = Atomic(false)
+
+    /// Once for a command, which can need the settings several times.
+    private static func warn(_ failure: CommandError) {
+        guard !hasWarned.exchange(true, ordering: .relaxed) else { return }
+        Console.shared.note("warning: the settings are not used: \(failure)")
     }
 
     /// For a command that has read the home and the settings itself.
@@ -53,9 +88,12 @@ struct CommandContext {
     /// A logger to standard error. `waft` talks with a person there, so it logs only warnings and errors, unless the
     /// user sets another level.
     func logger(_ label: String) -> Logger {
-        let level = label == "waft" && settings.logLevel == .notice ? .warning : settings.logLevel
+        let live = self.live
         return Logger(label: label) { label in
-            LogLines(label: label, form: .ofStandardError(), logLevel: level)
+            LogLines(label: label, form: .ofStandardError()) {
+                let level = live.logLevel
+                return label == "waft" && level == .notice ? .warning : level
+            }
         }
     }
 

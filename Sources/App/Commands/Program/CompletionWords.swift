@@ -25,6 +25,10 @@ extension CompletionKind {
         .custom { _, _, _ in CompletionWords.offered(rememberedNames) }
     }
 
+    static var settings: Self {
+        .custom { _, _, _ in CompletionWords.offered(SettingKey.all.map(\.name)) }
+    }
+
     static var contacts: Self {
         .custom { _, _, _ in CompletionWords.offered(contactNames) }
     }

@@ -19,7 +19,7 @@ package struct WaftCommand: AsyncParsableCommand {
             AcceptCommand.self, DeclineCommand.self, StatusCommand.self, HistoryCommand.self, HandlersCommand.self,
             OpenCommand.self, PairCommand.self, ContactsCommand.self, VisibleCommand.self, PolicyCommand.self,
             TypeCommand.self, OutboxCommand.self, DoctorCommand.self, DesktopCommand.self,
-            ServiceCommand.self,
+            ServiceCommand.self, ConfigCommand.self,
         ]
     )
 

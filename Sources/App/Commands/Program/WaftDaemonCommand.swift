@@ -18,8 +18,8 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
         discussion: """
             Example: waftd --name kitchen
 
-            Logs to standard error and ends on SIGTERM. Settings are read at the start only: restart it after a change of \
-            config.yaml. Offers are answered by: waft offers, waft accept N, waft decline N.
+            Logs to standard error and ends on SIGTERM. A change of config.yaml counts at once, or after \
+            SIGHUP. Offers are answered by: waft offers, waft accept N, waft decline N.
             """,
         version: Version.text
     )
@@ -47,13 +47,6 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
         let logger = context.logger("waftd")
         for warning in sockets.warnings { logger.warning("\(warning)") }
         let hangups = EndSignals.watched([SIGHUP])
-        let hangupLog = Task {
-            for await _ in hangups {
-                logger.notice(
-                    "SIGHUP changes nothing: settings are read at the start; to use changed ones, restart waftd")
-            }
-        }
-        defer { hangupLog.cancel() }
         let rendering = ReceiverRendering(json: true, people: context.people)
         let json = options.json
         let receiver = try ReceiverStart.receiver(context, sockets: sockets, manager: manager, logger: logger) {
@@ -61,6 +54,8 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
             if json { rendering.show(event) }
             ReceiverLog.write(event, people: context.people, to: logger)
         }
+        let reloading = Task { for await _ in hangups { await receiver.reloadSettings() } }
+        defer { reloading.cancel() }
         // Bounds the time to stop; neither a peer nor a hook can extend it.
         var configuration = ServiceGroupConfiguration(
             services: [.init(service: receiver, successTerminationBehavior: .gracefullyShutdownGroup)],

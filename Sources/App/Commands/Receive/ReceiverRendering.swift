@@ -113,6 +113,8 @@ struct ReceiverRendering: Sendable {
                     from: sender(of: offer, peer), via: offer.dialect.name, transfer: offer.transfer.text, name: entry,
                     reason: reason)
             ).print()
+        case .settings(let report):
+            EventLine.settings(EventLine.SettingsState(report)).print()
         case .reception(.began):
             // The progress of the transfer shows this.
             break

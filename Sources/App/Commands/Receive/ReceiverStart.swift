@@ -20,7 +20,7 @@ enum ReceiverStart {
         do {
             return try Receiver(
                 home: context.home,
-                settings: context.settings,
+                settings: context.live,
                 visibility: visibility,
                 sockets: sockets,
                 manager: manager,

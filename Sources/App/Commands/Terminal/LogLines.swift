@@ -9,8 +9,19 @@ import Sharing
 struct LogLines: LogHandler {
     let label: String
     let form: LogLineForm
-    var logLevel: Logger.Level
+    /// The level of the settings; asked for at each line.
+    let level: @Sendable () -> Logger.Level
+    private var ownLevel: Logger.Level?
     var metadata: Logger.Metadata = [:]
+
+    init(label: String, form: LogLineForm, level: @escaping @Sendable () -> Logger.Level) {
+        (self.label, self.form, self.level) = (label, form, level)
+    }
+
+    var logLevel: Logger.Level {
+        get { ownLevel ?? level() }
+        set { ownLevel = newValue }
+    }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }

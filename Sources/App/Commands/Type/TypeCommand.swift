@@ -42,7 +42,7 @@ struct TypeCommand: AsyncParsableCommand {
 
     func run() async throws {
         var exit = WaftExit.done
-        let registry = try CommandContext().home.typeRegistry()
+        let registry = try CommandContext(isForgiving: true).home.typeRegistry()
         let checker = ContentChecker(types: registry)
         for file in files {
             do throws(SourceError) {

@@ -16,6 +16,8 @@ package enum ControlEvent: Codable, Sendable, Equatable {
     case opened(ArrivalSummary, answer: String, exitCode: Int?)
     /// An item has left the Inbox. `toward` is its new path, or a handler's identifier.
     case left(ArrivalSummary, how: Departure.How, toward: String)
+    /// The settings were read again, and are in effect or not.
+    case settings(SettingsReport)
     /// A transfer is over; `fault` is the reason for its failure, in one line.
     case ended(transfer: String, peer: String?, fault: String?)
 }

@@ -20,6 +20,8 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case beingRead(handler: String, seconds: Int)
     /// The caller may not command the receiver: one line with the reason. The connection ends.
     case denied(String)
+    /// To `reloadSettings`.
+    case settings(SettingsReport)
     /// How a pairing stands.
     case pairing(PairingProgress)
     /// Of jobs of which something has moved.

@@ -23,6 +23,8 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case lookAgain
     /// Read the handlers and the user's choices about them again; `done` means that they are in effect.
     case refreshHandlers
+    /// Read the settings again; the answer comes when they are in effect, or are not.
+    case reloadSettings
     /// Make the folder at the Inbox's path the Inbox.
     case adoptInbox
     /// Deliver an arrival again.

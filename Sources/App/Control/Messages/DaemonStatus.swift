@@ -43,8 +43,13 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var waitingJobs: Int?
     package var sendingJobs: Int?
     package var failedJobs: Int?
-    /// Whether the configuration file has changed since the start. The receiver does not notice this. Nil if not.
+    /// Whether settings have changed that count from the next start, and their names. Nil if not.
     package var settingsChanged: Bool?
+    package var settingsPending: [String]?
+    /// Faults of the configuration file, a line each; nil if it is in use.
+    package var settingsFaults: [String]?
+    /// When the settings in use were read: milliseconds since 1970.
+    package var settingsSince: Int64?
     /// One line for each file that is damaged or was set aside as damaged; nil if there is none.
     package var damage: [String]?
 

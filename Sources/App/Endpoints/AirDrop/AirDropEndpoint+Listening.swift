@@ -59,7 +59,7 @@ extension AirDropEndpoint {
     }
 
     private func serve(_ listener: SecureListener, _ host: ReceivingHost) async throws {
-        let card = AirDropCard(name: host.name, model: options.modelName)
+        let model = options.modelName
         let visibility = host.visibility
         let log = logger
         let refusals = Mutex(LogRateLimiter(interval: .seconds(10)))
@@ -73,7 +73,7 @@ extension AirDropEndpoint {
             remarked: { offer, peer, remarks in
                 for remark in remarks { host.remarked(offer, peer, remark.entry, remark.reason) }
             },
-            card: { visibility.visibility == .everyone ? card : nil })
+            card: { visibility.visibility == .everyone ? AirDropCard(name: host.name, model: model) : nil })
         try await listener.run { channel, _ in
             try HTTPServer.configure(channel)
         } onConnection: { connection in

@@ -7,7 +7,8 @@ package struct ReceivingHost: Sendable {
     package var reception: Reception
     package var visibility: any VisibilityReading
     /// The name that this receiver gives itself.
-    package var name: String
+    package var name: String { naming() }
+    private let naming: @Sendable () -> String
     /// The types that are known now.
     package var registry: @Sendable () -> TypeRegistry
     /// Answers peers that want to pair; nil if pairing is not possible.
@@ -21,13 +22,14 @@ package struct ReceivingHost: Sendable {
     package var report: @Sendable (EndpointStatus) -> Void
 
     package init(
-        reception: Reception, visibility: any VisibilityReading, name: String,
+        reception: Reception, visibility: any VisibilityReading,
+        name: @escaping @autoclosure @Sendable () -> String,
         registry: @escaping @Sendable () -> TypeRegistry = { .system }, pairing: (any PairingAnswering)? = nil,
         threads: @escaping @Sendable (_ isContact: Bool) -> any TaskExecutor,
         remarked: @escaping @Sendable (Offer, PeerID, _ entry: String, _ reason: String) -> Void = { _, _, _, _ in },
         report: @escaping @Sendable (EndpointStatus) -> Void = { _ in }
     ) {
-        (self.reception, self.visibility, self.name, self.registry) = (reception, visibility, name, registry)
+        (self.reception, self.visibility, naming, self.registry) = (reception, visibility, name, registry)
         (self.pairing, self.threads, self.remarked, self.report) = (pairing, threads, remarked, report)
     }
 }

@@ -34,7 +34,6 @@ extension WaftEndpoint {
     }
 
     private func serve(_ listener: SecureListener, _ host: ReceivingHost) async throws {
-        let card = Card(name: host.name, device: DeviceKind.own)
         let log = logger
         let refusals = Mutex(LogRateLimiter(interval: .seconds(10)))
         let visibility = host.visibility
@@ -45,7 +44,10 @@ extension WaftEndpoint {
                 guard refusals.withLock({ $0.mayBeSaid(now: .now) }) else { return }
                 log.notice("an offer was refused", metadata: ["peer": "\(peer.shown)", "reason": "\(verdict.reason)"])
             },
-            card: { host.pairing?.isOpen == true || visibility.shows(itselfTo: $0) ? card : nil })
+            card: {
+                host.pairing?.isOpen == true || visibility.shows(itselfTo: $0)
+                    ? Card(name: host.name, device: DeviceKind.own) : nil
+            })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 try await listener.run(isContact: { visibility.knows($0) }) { channel, _ in

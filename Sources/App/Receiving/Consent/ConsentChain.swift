@@ -32,25 +32,39 @@ import Sharing
 /// Each one answers itself or asks the next one. Steps that refuse stand above steps that accept from memory: a consent
 /// never outlives a block.
 enum ConsentChain {
-    /// - Parameter arbiter: asked beside the people; nil if none is set.
+    /// - Parameters:
+    ///   - arbiter: asked beside the people; nil while none is set.
+    ///   - conflict: the rule that counts now.
     static func make(
-        people: ConsentQueue, arbiter: OfferArbiter?, relay: EventRelay, memory: ConsentMemory,
+        people: ConsentQueue, arbiter: @escaping @Sendable () -> OfferArbiter?, relay: EventRelay,
+        memory: ConsentMemory,
         door: VisibilityController,
-        conflict: ConflictRule, inbox: FileInbox, journal: Journal, logger: Logger
+        conflict: @escaping @Sendable () -> ConflictRule, inbox: FileInbox, journal: Journal, logger: Logger
     ) -> any ConsentAsking {
-        var consent: any ConsentAsking = people
-        if let arbiter {
-            consent = ArbitratedConsent(
-                arbiter: arbiter, asking: consent, contactName: { door.contactName(of: $0) }, logger: logger)
+        var consent: any ConsentAsking = ChosenConsent {
+            guard let arbiter = arbiter() else { return people }
+            return ArbitratedConsent(
+                arbiter: arbiter, asking: people, contactName: { door.contactName(of: $0) }, logger: logger)
         }
         consent = RelayedConsent(asking: consent, relay: relay)
         consent = memory.wrapping(consent)
         consent = GatedConsent(door.gate, asking: consent)
-        if conflict == .skip {
-            let earlier = EarlierArrivals(inbox: inbox, journal: journal)
-            consent = ConflictConsent(
-                asking: consent, isTaken: { inbox.holds($0, in: $1) }, isKnown: { earlier.contain($0, from: $1) })
-        }
+        let gated = consent
+        let earlier = EarlierArrivals(inbox: inbox, journal: journal)
+        let skipping = ConflictConsent(
+            asking: gated, isTaken: { inbox.holds($0, in: $1) }, isKnown: { earlier.contain($0, from: $1) })
+        consent = ChosenConsent { conflict() == .skip ? skipping : gated }
         return JournalledConsent(asking: consent, journal: journal)
+    }
+}
+
+/// Asks the one that the settings name when an offer comes.
+private struct ChosenConsent: ConsentAsking {
+    let choose: @Sendable () -> any ConsentAsking
+
+    func consent(
+        to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
+    ) async -> [ItemVerdict] {
+        await choose().consent(to: offer, from: peer, freeRoom: freeRoom, waits: waits)
     }
 }

@@ -15,7 +15,8 @@ import Synchronization
 final class PairingAcceptance: Sendable {
     let desk: PairingDesk
     /// The name that this peer gives itself.
-    let ownName: String
+    var ownName: String { naming() }
+    private let naming: @Sendable () -> String
     /// Threads that may derive keys and wait for the disk.
     let blocking: BlockingExecutor
     private let contacts: ContactBook
@@ -58,9 +59,12 @@ final class PairingAcceptance: Sendable {
         var isAbandoned: Bool { heard + PairingAcceptance.timeout < .now }
     }
 
-    init(own: PeerID, name: String, contacts: ContactBook, blocking: BlockingExecutor, logger: Logger) {
+    init(
+        own: PeerID, name: @escaping @autoclosure @Sendable () -> String, contacts: ContactBook,
+        blocking: BlockingExecutor, logger: Logger
+    ) {
         desk = PairingDesk(own: own)
-        ownName = name
+        naming = name
         self.contacts = contacts
         self.blocking = blocking
         self.logger = logger

@@ -8,7 +8,7 @@ import UniformTypes
 /// Sends jobs of the outbox over the network.
 struct OutboxSender: OutboxSending {
     private let sender: Sender
-    private let ownName: String
+    private let ownName: @Sendable () -> String
 
     /// Whether a receiver takes a transfer again under its old number. Then the transfer resumes, and needs no second
     /// consent. Otherwise the rest of it is a new transfer.
@@ -16,7 +16,7 @@ struct OutboxSender: OutboxSending {
     /// How long a peer is looked for in one attempt.
     private static let finding: Duration = .seconds(10)
 
-    init(sender: Sender, ownName: String) {
+    init(sender: Sender, ownName: @escaping @Sendable () -> String) {
         (self.sender, self.ownName) = (sender, ownName)
     }
 
@@ -88,7 +88,7 @@ struct OutboxSender: OutboxSending {
             transfer: shipment.transfer,
             items: try shipment.offered.map { number throws(OutboxJobError) in
                 try shipment.job.items[number].placeholder
-            }, senderName: ownName, dialect: DialectTable.known.standard)
+            }, senderName: ownName(), dialect: DialectTable.known.standard)
         let receipt: Receipt?
         do throws(SendError) {
             receipt = try await sender.receipt(of: offer, from: reference, options: options(shipment))

@@ -15,13 +15,17 @@ package struct OutboxService: Sendable {
     private let reports: OutboxReports
 
     /// Reads nothing yet.
-    /// - Throws: `HandlerProgram.UnfitError` for a hook that cannot be run.
-    package init(home: Home, settings: Settings, sender: Sender, logger: Logger) throws(HandlerProgram.UnfitError) {
-        let reports = try OutboxReports(home, settings, logger)
+    ///
+    /// - Parameter program: the outbox hook; nil if none is set. Asked for when a job is over.
+    package init(
+        home: Home, settings: LiveSettings, program: @escaping @Sendable () -> NoticeProgram?, sender: Sender,
+        logger: Logger
+    ) {
+        let reports = OutboxReports(settings, program, logger)
         self.reports = reports
         engine = OutboxEngine(
             store: OutboxStore(folder: home.outbox),
-            sender: OutboxSender(sender: sender, ownName: settings.name),
+            sender: OutboxSender(sender: sender, ownName: { settings.current.name }),
             report: { await reports.tell($0) },
             logger: logger
         )
@@ -56,30 +60,14 @@ package struct OutboxService: Sendable {
 
 /// Tells the user that a job is over: on the desktop, and through the program of the configuration.
 struct OutboxReports: Sendable {
-    private let notifier: DesktopNotifier?
-    private let program: NoticeProgram?
+    private let notifier: DesktopNotifier
+    private let settings: LiveSettings
+    private let program: @Sendable () -> NoticeProgram?
     private let logger: Logger
 
-    init(_ home: Home, _ settings: Settings, _ logger: Logger) throws(HandlerProgram.UnfitError) {
-        self.logger = logger
-        notifier =
-            settings.notifications.includesOutbox ? DesktopNotifier(logger: logger, surplus: OutboxNotice.surplus) : nil
-        do throws(HandlerProgram.UnfitError) {
-            program = try settings.outboxHook.map { path throws(HandlerProgram.UnfitError) in
-                try NoticeProgram(
-                    path: path,
-                    name: "outbox hook",
-                    scratchFolder: home.state + "/hooks",
-                    timeLimit: settings.hookTimeout,
-                    sandbox: !settings.hookIsSandboxed ? .none : settings.requiresSandbox ? .require : .strict,
-                    rules: settings.hookRules,
-                    forbiddenPlaces: home.handlerCatalog(settings).closed.paths,
-                    logger: logger
-                )
-            }
-        } catch {
-            throw HandlerProgram.UnfitError(description: settings.line(about: "outboxHook", error.description))
-        }
+    init(_ settings: LiveSettings, _ program: @escaping @Sendable () -> NoticeProgram?, _ logger: Logger) {
+        (self.settings, self.program, self.logger) = (settings, program, logger)
+        notifier = DesktopNotifier(logger: logger, surplus: OutboxNotice.surplus)
     }
 
     func tell(_ record: OutboxStore.Record) async {
@@ -90,13 +78,13 @@ struct OutboxReports: Sendable {
                 "job": "\(record.number)", "state": "\(standing.state.rawValue)",
                 "reason": "\(standing.failure?.code.rawValue ?? "-")",
             ])
-        if let notifier { _ = notifier.show(OutboxNotice.request(for: record)) }
-        guard let program else { return }
+        if settings.current.notifications.includesOutbox { _ = notifier.show(OutboxNotice.request(for: record)) }
+        guard let program = program() else { return }
         await program.tell(OutboxFacts(record).document, call: "outbox", environment: OutboxFacts(record).environment)
     }
 
     func stop() async {
-        await notifier?.stop()
+        await notifier.stop()
     }
 }
 
@@ -121,5 +109,29 @@ enum OutboxNotice {
         return NotificationRequest(
             summary: isDone ? "Sent: \(count)" : "Could not be sent: \(count)",
             body: lines.joined(separator: "\n"), category: isDone ? "transfer.complete" : "transfer.error")
+    }
+}
+
+extension NoticeProgram {
+    /// The outbox hook that is set; nil if none is.
+    /// - Throws: `HandlerProgram.UnfitError` for a hook that cannot be run.
+    package static func outboxHook(
+        _ settings: Settings, _ home: Home, _ logger: Logger
+    ) throws(HandlerProgram.UnfitError) -> NoticeProgram? {
+        guard let path = settings.outboxHook else { return nil }
+        do throws(HandlerProgram.UnfitError) {
+            return try NoticeProgram(
+                path: path,
+                name: "outbox hook",
+                scratchFolder: home.state + "/hooks",
+                timeLimit: settings.hookTimeout,
+                sandbox: !settings.hookIsSandboxed ? .none : settings.requiresSandbox ? .require : .strict,
+                rules: settings.hookRules,
+                forbiddenPlaces: home.handlerCatalog(settings).closed.paths,
+                logger: logger
+            )
+        } catch {
+            throw HandlerProgram.UnfitError(description: settings.line(about: "outboxHook", error.description))
+        }
     }
 }

@@ -7,7 +7,7 @@ package enum ConfigurationTemplate {
         .map { $0.joined(separator: "\n") + "\n" }.joined(separator: "\n")
 
     private static let introduction = """
-        Settings of Waft. waftd reads them at the start: restart it after a change. Command line options override \
+        Settings of Waft. waftd uses a change at once. Command line options override \
         WAFT_... environment variables, and these override this file.
         """
 
@@ -79,8 +79,6 @@ package enum ConfigurationTemplate {
 }
 
 extension SettingKey {
-    fileprivate var isNested: Bool { name.contains(".") }
-
     /// The value in the template.
     fileprivate var value: String { example ?? text(of: Settings(hostName: "")) ?? "" }
 }

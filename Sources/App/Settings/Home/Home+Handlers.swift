@@ -8,9 +8,13 @@ extension Home {
 
     /// The handlers of this user, as the settings have it. Reads nothing yet.
     ///
-    /// - Parameter includingHook: whether the hook is one of them, for those who tell the user what would happen. The
-    ///   receiver asks it by itself, after all of them.
-    package func handlerCatalog(_ settings: Settings, includingHook: Bool = false) -> HandlerCatalog {
+    /// - Parameters:
+    ///   - includingHook: whether the hook is one of them, for those who tell the user what would happen.
+    ///     The receiver asks it by itself, after all of them.
+    ///   - live: settings whose changes count; nil for those that are given.
+    package func handlerCatalog(
+        _ settings: Settings, includingHook: Bool = false, live: LiveSettings? = nil
+    ) -> HandlerCatalog {
         let home = ProcessInfo.processInfo.environment["HOME"].flatMap { PathText.isAbsolute($0) ? $0 : nil }
         return HandlerCatalog(
             folders: handlerFolders,
@@ -18,7 +22,7 @@ extension Home {
             home: home,
             // An unknown kind of device matches no variant of a key.
             device: DeviceKind.own == "computer" ? nil : DeviceKind.own,
-            rule: settings.eligibility,
+            rule: live?.current.eligibility ?? settings.eligibility,
             hook: includingHook ? settings.hook.map { configuredHook($0, settings) } : nil,
             closed: ClosedPlaces(
                 [

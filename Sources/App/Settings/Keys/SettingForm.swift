@@ -5,6 +5,15 @@ import Inbox
 import Logging
 import Sharing
 
+/// The unit of a setting's numbers.
+package enum SettingUnit: String, Sendable {
+    case seconds
+    /// Bytes, or a size such as 20 GB.
+    case bytes
+    /// A time such as 12h.
+    case time
+}
+
 /// The kind of a setting's values.
 package enum SettingKind: Sendable, Equatable {
     case text
@@ -22,6 +31,8 @@ struct SettingForm<Value: Sendable>: Sendable {
     let kind: SettingKind
     /// The accepted values, in words that follow "should be".
     let expected: String
+    /// Nil for values that are no amounts.
+    let unit: SettingUnit?
     /// Nil for texts that are no value.
     let read: @Sendable ([String]) -> Value?
     /// Nil for a value that has no text.
@@ -30,20 +41,22 @@ struct SettingForm<Value: Sendable>: Sendable {
     init(
         _ kind: SettingKind,
         _ expected: String,
+        unit: SettingUnit? = nil,
         read: @escaping @Sendable ([String]) -> Value?,
         write: @escaping @Sendable (Value) -> String?
     ) {
-        (self.kind, self.expected, self.read, self.write) = (kind, expected, read, write)
+        (self.kind, self.expected, self.unit, self.read, self.write) = (kind, expected, unit, read, write)
     }
 
     /// A setting with one value.
     static func single(
         _ kind: SettingKind,
         _ expected: String,
+        unit: SettingUnit? = nil,
         read: @escaping @Sendable (String) -> Value?,
         write: @escaping @Sendable (Value) -> String?
     ) -> Self {
-        SettingForm(kind, expected, read: { $0.count == 1 ? read($0[0]) : nil }, write: write)
+        SettingForm(kind, expected, unit: unit, read: { $0.count == 1 ? read($0[0]) : nil }, write: write)
     }
 
     /// - Parameter values: each word with its value.
@@ -112,14 +125,15 @@ extension SettingForm where Value == UInt16? {
 
 extension SettingForm where Value == UInt64 {
     static func size(_ expected: String) -> Self {
-        single(.text, expected, read: { try? ByteCountText.read($0) }, write: { ByteCountText.text($0) })
+        single(
+            .text, expected, unit: .bytes, read: { try? ByteCountText.read($0) }, write: { ByteCountText.text($0) })
     }
 }
 
 extension SettingForm where Value == DiskReserve {
     static var reserve: Self {
         single(
-            .text, "a size such as 2 GB, or a share such as 5 %",
+            .text, "a size such as 2 GB, or a share such as 5 %", unit: .bytes,
             read: { text in
                 guard text.hasSuffix("%") else { return (try? ByteCountText.read(text)).map { .bytes($0) } }
                 let number = text.dropLast().filter { $0 != " " }
@@ -140,14 +154,15 @@ extension SettingForm where Value == Duration {
     /// - Parameter bounds: in seconds.
     static func seconds(_ bounds: ClosedRange<Int>) -> Self {
         single(
-            .number(bounds), "seconds, \(bounds.lowerBound) to \(bounds.upperBound)",
+            .number(bounds), "seconds, \(bounds.lowerBound) to \(bounds.upperBound)", unit: .seconds,
             read: { text in Int(text).flatMap { bounds.contains($0) ? .seconds($0) : nil } },
             write: { String($0.components.seconds) })
     }
 
     static var duration: Self {
         single(
-            .text, "a time such as 7d or 12h", read: { try? DurationText.read($0) }, write: { DurationText.text($0) })
+            .text, "a time such as 7d or 12h", unit: .time, read: { try? DurationText.read($0) },
+            write: { DurationText.text($0) })
     }
 }
 

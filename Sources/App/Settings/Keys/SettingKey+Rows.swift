@@ -12,7 +12,7 @@ extension SettingKey {
         ],
         [
             SettingKey(
-                "port", \.port, .port, variable: "WAFT_PORT", flag: "--port",
+                "port", \.port, .port, variable: "WAFT_PORT", flag: "--port", live: false,
                 "The port to listen on", otherwise: "9238, or any free port if 9238 is in use", example: "9238")
         ],
         [
@@ -22,7 +22,13 @@ extension SettingKey {
                 variable: "WAFT_ACCEPT", flag: "--accept",
                 "Offers to accept without a question",
                 detail: "ask (only as contacts and rules say), contacts, everyone, or none (decline all)",
-                note: "Other offers wait: see `waft offers`, `waft accept N` and `waft decline N`.")
+                note: "Other offers wait: see `waft offers`, `waft accept N` and `waft decline N`.",
+                meanings: [
+                    "ask": "Ask about each offer that no contact's policy and no rule answers",
+                    "contacts": "Accept the offers of contacts, and ask about others",
+                    "everyone": "Accept every offer",
+                    "none": "Decline every offer",
+                ])
         ],
         [
             SettingKey(
@@ -77,20 +83,32 @@ extension SettingKey {
             SettingKey(
                 "hookSandbox", \.hookIsSandboxed, .words(["strict": true, "none": false]),
                 variable: "WAFT_HOOK_SANDBOX",
-                "Whether the sandbox blocks everything else", detail: "strict or none"),
+                "Whether the sandbox blocks everything else", detail: "strict or none",
+                meanings: [
+                    "strict": "The hook may use only the paths above",
+                    "none": "The hook may use everything that the user may",
+                ]),
         ],
         [
             SettingKey(
                 "eligibility", \.eligibility, .word,
                 variable: "WAFT_ELIGIBILITY",
-                "Types that peers can send", detail: "everything, or handlers (only types that a handler opens)"),
+                "Types that peers can send", detail: "everything, or handlers (only types that a handler opens)",
+                meanings: [
+                    "everything": "Every type",
+                    "handlers": "Only types that an installed handler opens",
+                ]),
             SettingKey(
                 "openReceivedURLs", \.openReceivedURLs, .openedSchemes, variable: "WAFT_OPEN_RECEIVED_URLS",
                 "Schemes of received URLs that are opened at once, not only stored",
                 detail: "https, http, or schemes of handlers"),
             SettingKey(
                 "sandbox", \.requiresSandbox, .words(["prefer": false, "require": true]), variable: "WAFT_SANDBOX",
-                "On a kernel without Landlock handlers run unrestricted (prefer) or not at all (require)"),
+                "On a kernel without Landlock handlers run unrestricted (prefer) or not at all (require)",
+                meanings: [
+                    "prefer": "Handlers run without a sandbox where the kernel has none",
+                    "require": "Handlers do not run where the kernel has no sandbox",
+                ]),
         ],
         [
             SettingKey(
@@ -126,10 +144,11 @@ extension SettingKey {
         ],
         [
             SettingKey(
-                "discovery", \.discovery, .truth, variable: "WAFT_DISCOVERY",
+                "discovery", \.discovery, .truth, variable: "WAFT_DISCOVERY", live: false,
                 "Whether Waft announces this machine and finds others by mDNS"),
             SettingKey(
                 "skipInterfaces", \.skipInterfaces, .interfaces, variable: "WAFT_SKIP_INTERFACES",
+                live: false,
                 "Interfaces without mDNS"),
             SettingKey(
                 "searchDomains", \.searchDomains, .domains, variable: "WAFT_SEARCH_DOMAINS",
@@ -158,7 +177,11 @@ extension SettingKey {
                 flag: "--conflict",
                 "What to do if the name of an item exists",
                 detail: "keep-both (the new item gets a number) or skip (the new item is refused)",
-                note: "Existing files are never replaced."),
+                note: "Existing files are never replaced.",
+                meanings: [
+                    "keep-both": "The new item gets a number",
+                    "skip": "The new item is refused",
+                ]),
             SettingKey(
                 "partialLifetime", \.partials.lifetime, .duration, variable: "WAFT_PARTIAL_LIFETIME",
                 "How long Waft keeps parts of interrupted transfers in a hidden folder, to resume them"),
@@ -169,20 +192,27 @@ extension SettingKey {
         ],
         [
             SettingKey(
-                "dialects.airdrop.enabled", \.airdrop.isEnabled, .truth,
+                "dialects.airdrop.enabled", \.airdrop.isEnabled, .truth, live: false,
                 "Whether Waft speaks AirDrop too",
                 note: "It works while this machine is visible to everyone (waft visible)."),
             SettingKey(
-                "dialects.airdrop.flags", \.airdrop.flags, .flags,
+                "dialects.airdrop.flags", \.airdrop.flags, .flags, live: false,
                 "The number of the features that this machine announces by AirDrop"),
             SettingKey(
-                "dialects.airdrop.modelName", \.airdrop.modelName, .name,
+                "dialects.airdrop.modelName", \.airdrop.modelName, .name, live: false,
                 "The model of this machine in AirDrop, which chooses the picture that others show"),
         ],
         [
             SettingKey(
                 "logLevel", \.logLevel, .logLevel, variable: "WAFT_LOG_LEVEL",
-                "Log level", detail: "debug, info, notice, warning, error")
+                "Log level", detail: "debug, info, notice, warning, error",
+                meanings: [
+                    "debug": "Everything",
+                    "info": "Events that are seldom of interest, and the following",
+                    "notice": "What happens to offers and items, and the following",
+                    "warning": "Faults that Waft copes with, and errors",
+                    "error": "Errors only",
+                ])
         ],
     ]
 }

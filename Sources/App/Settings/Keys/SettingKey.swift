@@ -11,6 +11,12 @@ package struct SettingKey: Sendable {
     package let kind: SettingKind
     /// The accepted values, in words that follow "should be".
     package let expected: String
+    /// The unit of its values; nil for values that are no amounts.
+    package let unit: SettingUnit?
+    /// Each of its words with its meaning in a line; empty for a setting of another kind.
+    package let meanings: [(word: String, line: String)]
+    /// Whether a running receiver uses a new value at once; otherwise it counts from the next start.
+    package let live: Bool
     /// Its meaning: a sentence without its full stop.
     package let summary: String
     /// The rest of that sentence after a colon: the meaning of the values.
@@ -25,24 +31,30 @@ package struct SettingKey: Sendable {
     private let path: any PartialKeyPath<Settings> & Sendable
     private let store: @Sendable ([String], inout Settings) -> Bool
     private let load: @Sendable (Settings) -> String?
+    private let move: @Sendable (Settings, inout Settings) -> Void
+    private let isSame: @Sendable (Settings, Settings) -> Bool
 
     /// - Parameters:
     ///   - path: the property with its value.
     ///   - form: reads and writes its text.
-    init<Value>(
+    init<Value: Equatable>(
         _ name: String,
         _ path: any WritableKeyPath<Settings, Value> & Sendable,
         _ form: SettingForm<Value>,
         variable: String? = nil,
         flag: String? = nil,
+        live: Bool = true,
         _ summary: String,
         detail: String? = nil,
         note: String? = nil,
         otherwise: String? = nil,
-        example: String? = nil
+        example: String? = nil,
+        meanings: KeyValuePairs<String, String> = [:]
     ) {
         (self.name, self.variable, self.flag) = (name, variable, flag)
-        (kind, expected) = (form.kind, form.expected)
+        (kind, expected, unit) = (form.kind, form.expected, form.unit)
+        self.live = live
+        self.meanings = meanings.map { ($0.key, $0.value) }
         (self.summary, self.detail, self.note) = (summary, detail, note)
         (self.otherwise, self.example) = (otherwise, example)
         self.path = path
@@ -52,6 +64,8 @@ package struct SettingKey: Sendable {
             return true
         }
         load = { form.write($0[keyPath: path]) }
+        move = { $1[keyPath: path] = $0[keyPath: path] }
+        isSame = { $0[keyPath: path] == $1[keyPath: path] }
     }
 
     /// All settings, in the order of the template.
@@ -62,6 +76,12 @@ package struct SettingKey: Sendable {
         guard let key = all.first(where: { $0.path == path }) else { preconditionFailure("a setting without a row") }
         return key
     }
+
+    /// Whether it is one of nested mappings.
+    package var isNested: Bool { name.contains(".") }
+
+    /// Its default in words: the value, or a description of it.
+    package var standard: String { otherwise ?? text(of: Settings(hostName: "")) ?? "none" }
 
     /// Its meaning in a sentence, for the help.
     package var help: String { summary + (detail.map { ": \($0)" } ?? "") + "." }
@@ -77,5 +97,27 @@ package struct SettingKey: Sendable {
         guard store(texts, &settings) else { return false }
         settings.places[name] = place
         return true
+    }
+
+    /// Copies its value and the source of it.
+    func copy(from settings: Settings, to others: inout Settings) {
+        move(settings, &others)
+        others.places[name] = settings.places[name]
+    }
+
+    /// Whether it has the same value in both.
+    package func isSame(in settings: Settings, and others: Settings) -> Bool { isSame(settings, others) }
+
+    /// Whether texts are a value of this setting. A list has several.
+    package func takes(_ texts: [String]) -> Bool {
+        var settings = Settings(hostName: "")
+        return store(texts, &settings)
+    }
+
+    /// The texts of its value: those of a list, or one; none for a value that has no text.
+    package func texts(of settings: Settings) -> [String] {
+        guard let text = text(of: settings) else { return [] }
+        guard kind == .list else { return [text] }
+        return text.dropFirst().dropLast().split(separator: ",").map { $0.trimmingPrefix(" ") }.map(String.init)
     }
 }

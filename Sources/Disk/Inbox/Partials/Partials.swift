@@ -33,21 +33,23 @@ final class Partials: Sendable {
     }
 
     let folder: OpenFolder
-    private let bounds: PartialBounds
+    private let bounding: @Sendable () -> PartialBounds
     let time: KeptTime
     private let remove: @Sendable (String) -> Void
     private let state = Mutex(State())
 
     /// - Parameter remove: removes the entry of this name in the folder.
     init(
-        in folder: OpenFolder, bounds: PartialBounds, time: KeptTime,
+        in folder: OpenFolder, bounds: @escaping @autoclosure @Sendable () -> PartialBounds, time: KeptTime,
         remove: @escaping @Sendable (String) -> Void
     ) {
         self.folder = folder
-        self.bounds = bounds
+        bounding = bounds
         self.time = time
         self.remove = remove
     }
+
+    private var bounds: PartialBounds { bounding() }
 
     static func name(of key: PartialKey) -> String { "p-" + key.text }
 

@@ -18,7 +18,7 @@ final class StagingFolder: Sendable {
     let folder: OpenFolder
     let opening: BeneathOpening
     /// The part of the disk that is not used.
-    let reserve: DiskReserve
+    private let reserving: @Sendable () -> DiskReserve
     /// Whether it is on a tmpfs. Reserving room there creates every page, 0.3 s for a GiB, and blocks everything; plain
     /// writes create the pages one by one while the network continues.
     let isInMemory: Bool
@@ -26,7 +26,6 @@ final class StagingFolder: Sendable {
     let partials: Partials
     /// For trees of small files; nil if the file system has no disk.
     let earlySync: BackgroundSync?
-    private let bounds: PartialBounds
     private let made = Atomic<UInt64>(0)
     private let time: KeptTime
     private let lock: FileDescriptor
@@ -39,23 +38,24 @@ final class StagingFolder: Sendable {
     }
 
     private init(
-        _ folder: OpenFolder, lock: consuming FileDescriptor, opening: BeneathOpening, reserve: DiskReserve,
-        bounds: PartialBounds, time: KeptTime
+        _ folder: OpenFolder, lock: consuming FileDescriptor, opening: BeneathOpening,
+        reserve: @escaping @Sendable () -> DiskReserve, bounds: @escaping @Sendable () -> PartialBounds, time: KeptTime
     ) {
         let numbers = Numbers()
         self.folder = folder
-        self.reserve = reserve
+        reserving = reserve
         self.isInMemory = CLinuxShims_is_tmpfs(folder.raw) != 0
         self.earlySync = isInMemory ? nil : BackgroundSync(folder)
         self.lock = lock
         self.opening = opening
         self.numbers = numbers
-        self.bounds = bounds
         self.time = time
-        self.partials = Partials(in: folder, bounds: bounds, time: time) { name in
+        self.partials = Partials(in: folder, bounds: bounds(), time: time) { name in
             FolderRemoval(base: folder.raw) { Self.name("removed", numbers.next) }.remove(name)
         }
     }
+
+    var reserve: DiskReserve { reserving() }
 
     /// Finds or creates the staging folder of an Inbox, locks it, and removes the remains of an earlier receiver,
     /// except kept parts that can be resumed.
@@ -63,15 +63,16 @@ final class StagingFolder: Sendable {
     /// - Parameters:
     ///   - path: absolute path of the Inbox.
     ///   - opening: how paths in it will be opened.
-    ///   - bounds: the bounds for kept parts.
+    ///   - reserve: the part of the disk that stays free; asked for at each use.
+    ///   - bounds: the bounds for kept parts; asked for at each use.
     ///   - time: the clocks for their age.
     ///   - mayMake: whether a missing folder is created.
     static func open(
         ofInbox inbox: OpenFolder,
         at path: String,
         opening: BeneathOpening,
-        reserve: DiskReserve,
-        bounds: PartialBounds = .standard,
+        reserve: @escaping @autoclosure @Sendable () -> DiskReserve,
+        bounds: @escaping @autoclosure @Sendable () -> PartialBounds = .standard,
         time: KeptTime = .system,
         mayMake: Bool = true
     ) throws(InboxError) -> StagingFolder {

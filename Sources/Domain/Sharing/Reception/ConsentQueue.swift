@@ -39,6 +39,7 @@ package final class ConsentQueue: ConsentAsking {
     }
 
     private struct State {
+        var rule: AcceptRule
         var nextNumber = 1
         var waiting: [Int: Question] = [:]
     }
@@ -48,26 +49,23 @@ package final class ConsentQueue: ConsentAsking {
         var continuation: CheckedContinuation<[ItemVerdict], Never>
     }
 
-    private let rule: AcceptRule
     private let entered: @Sendable (WaitingOffer) -> Void
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     /// Sent to under the lock of `state`, so that no watcher sees the end before the beginning. No event may be lost.
     private let news = Broadcast<Event>(buffer: .unbounded)
 
     /// - Parameter entered: called for each offer that waits, by the task that asks, and before that has its answer.
     package init(rule: AcceptRule, entered: @escaping @Sendable (WaitingOffer) -> Void = { _ in }) {
-        self.rule = rule
+        state = Mutex(State(rule: rule))
         self.entered = entered
     }
 
     package func consent(
         to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
     ) async -> [ItemVerdict] {
-        switch rule {
+        switch state.withLock({ $0.rule }) {
         case .everyone: return Array(repeating: .accepted, count: offer.items.count)
-        case .none:
-            let refusal = ItemVerdict(.declined, reason: "nothing is accepted here")
-            return Array(repeating: refusal, count: offer.items.count)
+        case .none: return Array(repeating: Self.nothing, count: offer.items.count)
         case .ask, .contacts: break
         }
         let number = state.withLock { state in
@@ -91,6 +89,27 @@ package final class ConsentQueue: ConsentAsking {
             expire(number)
         }
     }
+
+    private static let nothing = ItemVerdict(.declined, reason: "nothing is accepted here")
+
+    /// Uses another rule, for the offers that wait too.
+    package func use(_ rule: AcceptRule) {
+        state.withLock { $0.rule = rule }
+        let verdict: ItemVerdict
+        switch rule {
+        case .everyone: verdict = .accepted
+        case .none: verdict = Self.nothing
+        case .ask, .contacts: return
+        }
+        for waiting in offers {
+            settle(waiting.number) { Array(repeating: verdict, count: $0.items.count) }
+        }
+    }
+
+    /// Answers an offer by verdicts of its items.
+    /// - Returns: whether it was still waiting.
+    @discardableResult
+    package func answer(_ number: Int, _ verdicts: [ItemVerdict]) -> Bool { settle(number) { _ in verdicts } }
 
     /// The user's refusal, in words for the sender.
     package static let no = ItemVerdict(.declined, reason: "the other side said no")
@@ -134,6 +153,7 @@ package final class ConsentQueue: ConsentAsking {
         _ = settle(number, wasAnswered: false) { Array(repeating: ItemVerdict(.expired), count: $0.items.count) }
     }
 
+    @discardableResult
     private func settle(_ number: Int, wasAnswered: Bool = true, _ verdicts: (Offer) -> [ItemVerdict]) -> Bool {
         let question = state.withLock { state in
             let question = state.waiting.removeValue(forKey: number)

@@ -8,7 +8,8 @@ package protocol OccupancyReading: Sendable {
 /// interrupted items count too, but never block another item: the oldest are removed if the sum is too large.
 package struct StrangerQuota: Sendable {
     /// Bytes, by `Footprint`.
-    package let limit: UInt64
+    package var limit: UInt64 { limiting() }
+    private let limiting: @Sendable () -> UInt64
     private let isStranger: @Sendable (PeerID) -> Bool
     private let occupancy: any OccupancyReading
 
@@ -23,7 +24,17 @@ package struct StrangerQuota: Sendable {
         limit: UInt64, isStranger: @escaping @Sendable (PeerID) -> Bool, occupancy: any OccupancyReading
     ) {
         guard limit > 0 else { return nil }
-        (self.limit, self.isStranger, self.occupancy) = (limit, isStranger, occupancy)
+        self.init(limits: { limit }, isStranger: isStranger, occupancy: occupancy)
+    }
+
+    /// - Parameters:
+    ///   - limits: bytes, asked for at each use; 0 for no quota.
+    ///   - isStranger: as above.
+    package init(
+        limits: @escaping @Sendable () -> UInt64, isStranger: @escaping @Sendable (PeerID) -> Bool,
+        occupancy: any OccupancyReading
+    ) {
+        (limiting, self.isStranger, self.occupancy) = (limits, isStranger, occupancy)
     }
 
     /// Judges an offer by its sizes and entries. Unknown sizes count as nothing here; `allowance` bounds them.
@@ -31,7 +42,8 @@ package struct StrangerQuota: Sendable {
     /// - Parameter underWay: accepted bytes, by `Footprint`, of this peer that are not stored yet.
     /// - Returns: the answer to all items; nil if there is room.
     package func refusal(of offer: Offer, from peer: PeerID, underWay: UInt64) -> ItemVerdict? {
-        guard isStranger(peer) else { return nil }
+        let limit = limit
+        guard limit > 0, isStranger(peer) else { return nil }
         do throws(JournalError) {
             let lying = try occupancy.occupied(by: peer)
             return Self.judge(offered: offer.knownFootprint.bytes, lying: lying, underWay: underWay, limit: limit)
@@ -44,7 +56,8 @@ package struct StrangerQuota: Sendable {
     ///
     /// - Returns: nil if there is no bound.
     package func allowance(for peer: PeerID, underWay: UInt64) -> UInt64? {
-        guard isStranger(peer) else { return nil }
+        let limit = limit
+        guard limit > 0, isStranger(peer) else { return nil }
         let (used, overflow) = ((try? occupancy.occupied(by: peer)) ?? 0).addingReportingOverflow(underWay)
         return overflow || used > limit ? 0 : limit - used
     }

@@ -13,7 +13,7 @@ package struct HandlerCatalog: Sendable {
     package let home: String?
     /// The kind of this machine, such as `laptop`, for variants of keys (`KEY~laptop`); nil if unknown.
     package let device: String?
-    package let rule: EligibilityRule
+    private let ruling: @Sendable () -> EligibilityRule
     /// The program that the configuration names; nil for none.
     package let hook: ConfiguredHook?
     /// Places that no handler may access, including the folders of the handlers.
@@ -29,7 +29,7 @@ package struct HandlerCatalog: Sendable {
         choicesPath: String,
         home: String?,
         device: String? = nil,
-        rule: EligibilityRule = .everything,
+        rule: @escaping @autoclosure @Sendable () -> EligibilityRule = .everything,
         hook: ConfiguredHook? = nil,
         closed: ClosedPlaces = ClosedPlaces(),
         firstLaunches: FirstLaunches? = nil
@@ -38,7 +38,7 @@ package struct HandlerCatalog: Sendable {
         self.choicesPath = choicesPath
         self.home = home
         self.device = device
-        self.rule = rule
+        ruling = rule
         self.hook = hook
         self.firstLaunches = firstLaunches
         var closed = closed
@@ -46,6 +46,9 @@ package struct HandlerCatalog: Sendable {
         closed.add([ClosedPlaces.Place(folders.data, "the folder of the data of handlers")])
         self.closed = closed
     }
+
+    /// The rule that counts now.
+    package var rule: EligibilityRule { ruling() }
 
     /// Reads all bundles and the user's choices. Never fails: the snapshot's problems include all failures to read.
     package func load() -> CatalogSnapshot { read(list()).snapshot }

@@ -40,7 +40,7 @@ package final class DeliveryEngine: Delivering {
     }
 
     let journal: any DeliveryJournal
-    let choice: HandlerChoice
+    private let choosing: @Sendable () -> HandlerChoice
     let caller: any HandlerCalling
     let subject: @Sendable (Arrival) -> HandlerChoice.Subject
     let observe: @Sendable (Arrival, HandlerAnswer) -> Void
@@ -56,6 +56,7 @@ package final class DeliveryEngine: Delivering {
     /// Reads the deliveries of an earlier run from the journal. Create the engine before anything new can arrive.
     ///
     /// - Parameters:
+    ///   - choice: asked for at each use.
     ///   - subject: the facts for the choice of a handler, for an arrival; may read the disk.
     ///   - isInboxThere: whether the Inbox's disk is mounted. If not, deliveries wait, because a missing item may not
     ///     have left the Inbox.
@@ -64,7 +65,7 @@ package final class DeliveryEngine: Delivering {
     ///   - places: how many hooks run at the same time.
     package init(
         journal: any DeliveryJournal,
-        choice: HandlerChoice,
+        choice: @escaping @autoclosure @Sendable () -> HandlerChoice,
         caller: any HandlerCalling,
         subject: @escaping @Sendable (Arrival) -> HandlerChoice.Subject,
         observe: @escaping @Sendable (Arrival, HandlerAnswer) -> Void = { _, _ in },
@@ -75,7 +76,7 @@ package final class DeliveryEngine: Delivering {
         logger: Logger
     ) {
         self.journal = journal
-        self.choice = choice
+        choosing = choice
         self.caller = caller
         self.subject = subject
         self.observe = observe
@@ -91,6 +92,8 @@ package final class DeliveryEngine: Delivering {
             leftovers = []
         }
     }
+
+    var choice: HandlerChoice { choosing() }
 
     package func takes(_ facts: ArrivalFacts) -> Bool { choice.takes(facts) }
 

@@ -1,0 +1,38 @@
+import ArgumentParser
+import Settings
+
+/// `waft config set`.
+struct ConfigSetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Set a setting in config.yaml.",
+        discussion: """
+            Example: waft config set accept contacts
+
+            A list has several values: waft config set hookWritable /srv/photos /srv/notes. Rules are changed by: waft config edit
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The setting.", valueName: "key"), completion: .settings)
+    var key: String
+
+    @Argument(
+        parsing: .remaining, help: ArgumentHelp("The value; several for a list.", valueName: "value"))
+    var values: [String] = []
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let row = try SettingText.key(key)
+        guard row.kind != .rules else {
+            throw CommandError(.usage, "rules are more than a value", hint: "change them with: waft config edit")
+        }
+        guard !values.isEmpty else {
+            throw CommandError(
+                .usage, "a value is missing; \(row.name) should be \(row.expected)",
+                hint: "for the default: waft config unset \(row.name)")
+        }
+        guard row.takes(values) else { throw CommandError(.usage, row.complaint(about: values)) }
+        try await SettingChange(key: row, texts: values).carryOut(json: output.json)
+    }
+}
