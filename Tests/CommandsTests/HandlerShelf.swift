@@ -41,8 +41,8 @@ final class HandlerShelf: Sendable {
                 folders: HandlerFolders(user: user, machine: machine, distribution: distribution),
                 choicesPath: choices,
                 home: folder / "home",
-                rule: rule,
-                hook: hook,
+                rule: self.rule,
+                hook: self.hook,
                 closed: ClosedPlaces(
                     [ClosedPlaces.Place(folder / "config", "the folder of Waft's configuration")], inbox: inbox),
                 firstLaunches: FirstLaunches(path: folder / "state/first-launches.json")

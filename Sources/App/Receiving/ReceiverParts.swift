@@ -26,6 +26,7 @@ struct ReceiverParts: Sendable {
     let journal: Journal
     let catalog: CatalogWatch
     let engine: DeliveryEngine
+    private let choice: @Sendable () -> HandlerChoice
     private let calls: HandlerCalls
     /// The handlers that stay are to be started, or have changed.
     private let keeping = Mailbox<Void>()
@@ -104,6 +105,7 @@ struct ReceiverParts: Sendable {
                 requiresSandbox: settings.requiresSandbox
             )
         }
+        self.choice = choice
         let calls = HandlerCalls(runner: runner)
         self.calls = calls
         let engine = DeliveryEngine(
@@ -274,7 +276,7 @@ struct ReceiverParts: Sendable {
                 }
             }
             group.addTask {
-                for await _ in keeping { await calls.keep(engine.choice.keptPrograms) }
+                for await _ in keeping { await calls.keep(choice().keptPrograms) }
             }
         }
         catalog.stop()

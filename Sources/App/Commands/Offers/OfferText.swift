@@ -59,7 +59,7 @@ enum OfferText {
             return [line] + (warning(offer).map { [$0] } ?? [])
         case .settled(let offer):
             return ["\(offer.number): \(outcome(offer))"]
-        case .ready, .stored, .opened, .left, .ended:
+        case .ready, .stored, .opened, .left, .settings, .ended:
             return []
         }
     }

@@ -65,7 +65,7 @@ struct CommandContext {
 
     /// For a command that has read the home and the settings itself.
     init(home: Home, settings: Settings) {
-        (self.home, self.settings) = (home, settings)
+        (self.home, live) = (home, LiveSettings(settings))
     }
 
     /// The peers that this user knows.

@@ -151,7 +151,7 @@ extension SettingKey {
                 live: false,
                 "Interfaces without mDNS"),
             SettingKey(
-                "searchDomains", \.searchDomains, .domains, variable: "WAFT_SEARCH_DOMAINS",
+                "searchDomains", \.searchDomains, .domains, variable: "WAFT_SEARCH_DOMAINS", live: false,
                 "Domains in which Waft finds machines by ordinary DNS",
                 detail: "names such as example.org, and resolver for the search list of this machine's resolver",
                 note: """
