@@ -4,6 +4,7 @@ import Endpoints
 import HandlerCatalog
 import Inbox
 import Sending
+import Settings
 import Sharing
 import TestSupport
 import Testing
@@ -214,6 +215,13 @@ private struct Samples {
             .policyDecision(
                 PolicyTestCommand.Fields(path: "/a", type: "public.data", outcome: "ask", explanation: "no rule")),
             .visibility(VisibleCommand.Fields(visibility: "off")),
+            .setting(SettingFields(SettingKey.all[0], Settings(hostName: "kitchen"))),
+            .settingChanged(SettingChange.Fields(setting: "name", values: ["kitchen"], formerValues: ["vm"], inUse: true)),
+            .settingFault(ConfigCheckCommand.Fields(path: "/a", line: 3, reason: "unknown setting")),
+            .settings(EventLine.SettingsState(SettingsReport(changed: ["port"], atNextStart: ["port"]))),
+            .settings(EventLine.SettingsState(SettingsReport(faults: ["line 3: unknown setting"]))),
+            .settingsFile(ConfigPathCommand.Fields(path: "/a", exists: false)),
+            .settingsSchema(ConfigSchemaCommand.Fields()),
             .service(ServiceStanding.Fields(system: false, state: "active", startsByItself: true)),
             .unit(UnitFields(unit: "waftd.service", unitText: "[Unit]\n")),
         ]

@@ -125,7 +125,13 @@ extension SettingKey {
             SettingKey(
                 "notifications", \.notifications, .notifications, variable: "WAFT_NOTIFICATIONS",
                 "Events that appear as desktop notifications",
-                detail: "offers, arrivals, true (both, and finished jobs of the outbox) or false (none)"),
+                detail: "offers, arrivals, true (both, and finished jobs of the outbox) or false (none)",
+                meanings: [
+                    "true": "Offers, arrivals, and finished jobs of the outbox",
+                    "offers": "Offers only",
+                    "arrivals": "Arrivals only",
+                    "false": "None",
+                ]),
         ],
         [
             SettingKey(
