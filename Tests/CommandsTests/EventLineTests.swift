@@ -216,7 +216,8 @@ private struct Samples {
                 PolicyTestCommand.Fields(path: "/a", type: "public.data", outcome: "ask", explanation: "no rule")),
             .visibility(VisibleCommand.Fields(visibility: "off")),
             .setting(SettingFields(SettingKey.all[0], Settings(hostName: "kitchen"))),
-            .settingChanged(SettingChange.Fields(setting: "name", values: ["kitchen"], formerValues: ["vm"], inUse: true)),
+            .settingChanged(
+                SettingChange.Fields(setting: "name", values: ["kitchen"], formerValues: ["vm"], inUse: true)),
             .settingFault(ConfigCheckCommand.Fields(path: "/a", line: 3, reason: "unknown setting")),
             .settings(EventLine.SettingsState(SettingsReport(changed: ["port"], atNextStart: ["port"]))),
             .settings(EventLine.SettingsState(SettingsReport(faults: ["line 3: unknown setting"]))),

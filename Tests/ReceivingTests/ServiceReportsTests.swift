@@ -34,7 +34,8 @@ struct ServiceReportsTests {
         var settings = Settings(hostName: "kitchen")
         (settings.discovery, settings.notifications, settings.inhibitsSleep) = (false, .off, false)
         let receiver = try Receiver(
-            home: try Home(environment: ["WAFT_HOME": folder / "home"]), settings: LiveSettings(settings), visibility: .everyone,
+            home: try Home(environment: ["WAFT_HOME": folder / "home"]), settings: LiveSettings(settings),
+            visibility: .everyone,
             kinds: [EndpointKind(.toy) { ToyEndpoint(air, $0) }], manager: manager, logger: Self.logger
         ) { _ in }
         let task = Task { try await receiver.run() }

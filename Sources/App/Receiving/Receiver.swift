@@ -43,7 +43,9 @@ package final class Receiver: Service {
     /// Answers an offer at the receiver's own terminal, which shows what arrives.
     package func answerHere(_ offer: WaitingOffer, accept: Bool) {
         // Before the answer: then the contents come.
-        if accept, settings.notifications.includesArrivals { plan.arrivals.acceptedHere(offer.offer.transfer, from: offer.peer) }
+        if accept, settings.notifications.includesArrivals {
+            plan.arrivals.acceptedHere(offer.offer.transfer, from: offer.peer)
+        }
         consent.answer(offer.number, accept: accept)
     }
 

@@ -13,7 +13,7 @@ struct SettingFields: Encodable {
     /// `text`, `truth`, `number`, `word`, `list` or `rules`.
     var form: String
     /// `seconds`, `bytes` or `time`, for amounts.
-    var unit: String?
+    var measuredIn: String?
     /// Whether a running receiver uses a new value at once.
     var live: Bool
     var explanation: String
@@ -37,7 +37,7 @@ extension SettingFields {
             case .list: "list"
             case .rules: "rules"
             }
-        unit = key.unit?.rawValue
+        measuredIn = key.unit?.rawValue
         live = key.live
         explanation = key.help
     }
