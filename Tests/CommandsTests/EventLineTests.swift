@@ -219,7 +219,7 @@ private struct Samples {
             .settingChanged(
                 SettingChange.Fields(setting: "name", values: ["kitchen"], formerValues: ["vm"], inUse: true)),
             .settingFault(ConfigCheckCommand.Fields(path: "/a", line: 3, reason: "unknown setting")),
-            .settings(EventLine.SettingsState(SettingsReport(changed: ["port"], atNextStart: ["port"]))),
+            .settings(EventLine.SettingsState(SettingsReport(changed: ["port"]))),
             .settings(EventLine.SettingsState(SettingsReport(faults: ["line 3: unknown setting"]))),
             .settingsFile(ConfigPathCommand.Fields(path: "/a", exists: false)),
             .settingsSchema(ConfigSchemaCommand.Fields()),

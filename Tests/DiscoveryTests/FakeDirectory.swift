@@ -47,6 +47,10 @@ final class FakeDirectory: ObservableDirectory {
         }
     }
 
+    func deny(_ interfaces: InterfacePatterns) {
+        change { $0.events.append("deny \(interfaces.patterns.joined(separator: " "))") }
+    }
+
     func browse(type: String) -> AsyncStream<BrowseEvent> {
         let (stream, mailbox) = BrowseMailbox.open { mailbox in
             self.change { $0.browsers.removeAll { $0 === mailbox } }

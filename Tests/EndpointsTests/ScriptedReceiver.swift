@@ -38,7 +38,7 @@ struct ScriptedReceiver: Sendable {
             logger: logger)
         var endpoint = WaftEndpoint(
             EndpointParts(
-                settings: Settings(hostName: "study"), identity: try .make(), directory: nil, contacts: nil,
+                settings: LiveSettings(Settings(hostName: "study")), identity: try .make(), contacts: nil,
                 blocking: BlockingExecutor(threads: 8), logger: logger))
         endpoint.watchInterval = .milliseconds(5)
         endpoint.limits.drainDeadline = .milliseconds(50)

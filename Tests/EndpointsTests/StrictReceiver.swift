@@ -29,11 +29,14 @@ struct StrictReceiver: Sendable {
 
     static func endpoint(with directory: KnownServices?) -> AirDropEndpoint {
         guard let identity = try? Identity.make() else { preconditionFailure("no key can be made") }
+        var settings = Settings(hostName: "study")
+        settings.discovery = directory != nil
+        let live = LiveSettings(settings)
         return AirDropEndpoint(
             EndpointParts(
-                settings: Settings(hostName: "study"), identity: identity,
-                directory: directory.map { .success($0) },
-                contacts: nil, blocking: BlockingExecutor(threads: 2), logger: logger))
+                settings: live, identity: identity,
+                directory: directory.map { directory in SharedDirectory(live) { _ in directory } }, contacts: nil,
+                blocking: BlockingExecutor(threads: 2), logger: logger))
     }
 
     init(resets: Bool = false, _ answer: @escaping @Sendable (HTTPExchange) async throws -> Void) {
@@ -98,6 +101,8 @@ struct KnownServices: ServiceDirectory {
     private let events = AsyncStream<BrowseEvent>.makeStream()
 
     func publish(_ service: ServiceDescription) async throws -> any Publication { throw CancellationError() }
+
+    func deny(_ interfaces: InterfacePatterns) {}
 
     func browse(type: String) -> AsyncStream<BrowseEvent> {
         type == AirDropDialect.serviceType ? events.stream : AsyncStream { $0.finish() }

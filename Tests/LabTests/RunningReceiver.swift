@@ -129,11 +129,12 @@ extension Host {
     func withReceiver<Result: Sendable>(
         _ program: String = Programs.waft,
         _ arguments: [String] = ["receive", "--accept", "everyone"],
+        port: Int? = 0,
         _ body: @Sendable @escaping (RunningReceiver) async throws -> Result
     ) async throws -> (result: Result, exit: Int) {
         let log = EventLog()
         var words = arguments
-        if !words.contains("--port") { words += ["--port", "0"] }
+        if let port, !words.contains("--port") { words += ["--port", "\(port)"] }
         let configuration = configuration(program, words + ["--json"])
         let result = try await Subprocess.run(
             configuration, input: .none, output: .sequence, error: .sequence

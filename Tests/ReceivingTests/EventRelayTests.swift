@@ -24,7 +24,7 @@ struct EventRelayTests {
         init(rule: AcceptRule = .ask) {
             let book = ContactBook(path: folder / "contacts.json")
             let told = self.told
-            let relay = EventRelay(book) { told.record($0) }
+            let relay = EventRelay(book, name: { "kitchen" }) { told.record($0) }
             let queue = ConsentQueue(rule: rule) { relay.entered($0) }
             (self.book, self.relay, self.queue) = (book, relay, queue)
             consent = RelayedConsent(asking: queue, relay: relay)
@@ -146,7 +146,7 @@ struct EventRelayTests {
         let desk = Desk()
         try desk.know(friend, as: "Anna")
         let told = Recorder<ControlEvent>()
-        let relay = EventRelay(desk.book, isWatched: { isWatched }, tell: { told.record($0) })
+        let relay = EventRelay(desk.book, isWatched: { isWatched }, name: { "kitchen" }, tell: { told.record($0) })
         let offer = offer(callingItself: "Bob")
         let facts = ArrivalFacts(
             transfer: offer.transfer, itemNumber: 0, itemsInOffer: 1, item: offer.items[0], size: 5,

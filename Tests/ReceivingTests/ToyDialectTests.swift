@@ -70,7 +70,7 @@ struct ToyDialectTests {
 
     private func finder(_ kinds: [EndpointKind], _ folder: TemporaryFolder) throws -> PeerFinder {
         let parts = EndpointParts(
-            settings: settings(named: "study"), identity: try .make(), directory: nil, contacts: nil,
+            settings: LiveSettings(settings(named: "study")), identity: try .make(), contacts: nil,
             blocking: BlockingExecutor(threads: 2), logger: Self.logger)
         return PeerFinder(endpoints: kinds.map { $0.make(parts) }, searches: true)
     }

@@ -225,7 +225,7 @@ import Testing
             try await connection.output.executeThenClose { inbound, outbound in
                 // The client's handshake ends first: the listener may not have handed the connection on yet.
                 await isServed.wait()
-                listener.stopAccepting()
+                await listener.stopAccepting()
                 try await listener.server.closeFuture.get()
                 #expect(throws: IOError.self) { try PlainSocket(port: listener.port) }
                 let echoed = try await SecureConnection<Bytes>.exchange(noise(100_000), inbound, outbound)

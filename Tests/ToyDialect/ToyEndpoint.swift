@@ -32,7 +32,7 @@ package struct ToyEndpoint: Endpoint {
     private let name: String
 
     package init(_ air: ToyAir, _ parts: EndpointParts) {
-        (self.air, name) = (air, parts.settings.name)
+        (self.air, name) = (air, parts.settings.current.name)
     }
 
     package func listen(_ host: ReceivingHost) async throws {

@@ -12,16 +12,23 @@ final class EventRelay: Sendable {
     private let book: ContactBook
     private let isWatched: @Sendable () -> Bool
     private let tell: @Sendable (ControlEvent) -> Void
+    /// The name that this receiver gives itself now.
+    private let name: @Sendable () -> String
+    private let ready = Mutex<ReceiverSummary?>(nil)
     /// The numbers of the offers that wait.
     private let waiting = Mutex<[TransferID: Int]>([:])
 
-    /// - Parameter isWatched: whether any client is watching.
+    /// - Parameters:
+    ///   - isWatched: whether any client is watching.
+    ///   - name: the name that this receiver gives itself now.
     init(
         _ book: ContactBook,
         isWatched: @escaping @Sendable () -> Bool = { true },
+        name: @escaping @Sendable () -> String,
         tell: @escaping @Sendable (ControlEvent) -> Void
     ) {
         self.book = book
+        self.name = name
         self.isWatched = isWatched
         self.tell = tell
     }
@@ -29,7 +36,9 @@ final class EventRelay: Sendable {
     func see(_ event: ReceiverEvent) {
         switch event {
         case .ready(let id, let name, let port, let inbox, _):
-            tell(.ready(ReceiverSummary(id: id.text, name: name, port: port, inbox: inbox)))
+            let summary = ReceiverSummary(id: id.text, name: name, port: port, inbox: inbox)
+            ready.withLock { $0 = summary }
+            tell(.ready(summary))
         case .reception(.stored(let arrival)) where isWatched():
             tell(.stored(summary(of: arrival)))
         case .reception(.opened(let arrival, let answer)) where answer.state != .none && isWatched():
@@ -38,6 +47,9 @@ final class EventRelay: Sendable {
             tell(.ended(transfer: transfer.text, peer: peer.provenText, fault: fault?.message))
         case .settings(let report):
             tell(.settings(report))
+            guard report.changed.contains("name"), var summary = ready.withLock({ $0 }) else { return }
+            summary.name = name()
+            tell(.ready(summary))
         case .reception, .remarked:
             // `entered` sends the offers that wait.
             break

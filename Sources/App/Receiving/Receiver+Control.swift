@@ -61,7 +61,7 @@ extension Receiver {
             await parts.refreshHandlers()
             return .done
         case .reloadSettings:
-            return .settings(await reload.reload(parts))
+            return .settings(await reload.reload(parts) { self.ports })
         case .adoptInbox:
             do {
                 try parts.inbox.adopt()
@@ -167,8 +167,6 @@ extension Receiver {
             }
         }
         let reloaded = await reload.standing
-        status.settingsChanged = reloaded.pending.isEmpty ? nil : true
-        status.settingsPending = reloaded.pending.isEmpty ? nil : reloaded.pending
         status.settingsFaults = reloaded.faults.isEmpty ? nil : reloaded.faults
         status.settingsSince = reloaded.since.milliseconds
         status.dialects = parts.endpoints.dropFirst().map { endpoint in

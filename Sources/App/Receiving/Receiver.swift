@@ -71,7 +71,9 @@ package final class Receiver: Service {
         let stamp = home.configurationStamp
         let (live, settings) = (settings, settings.current)
         let events = EventFeed()
-        let relay = EventRelay(home.contactBook(logger), isWatched: { events.isWatched }, tell: { events.send($0) })
+        let relay = EventRelay(
+            home.contactBook(logger), isWatched: { events.isWatched }, name: { live.current.name },
+            tell: { events.send($0) })
         let consent = ConsentQueue(rule: settings.accept) { relay.entered($0) }
         let arrivals = ArrivalNotifications()
         let reports = manager.map { ServiceReports($0, name: { live.current.name }, consent: consent, logger: logger) }
@@ -131,7 +133,7 @@ package final class Receiver: Service {
                 standing.withLock { $0.id = parts.identity.peerID }
                 parts.sayWhatIsMissing()
                 group.addTask { await control.run(events: self.events) { await self.reply(to: $0, parts) } }
-                group.addTask { await self.reload.watch(parts) }
+                group.addTask { await self.reload.watch(parts) { self.ports } }
                 group.addTask { try await self.listen(parts) }
                 if let reports = plan.reports { group.addTask { await reports.run(parts) } }
                 group.addTask { await parts.deliver() }
@@ -166,10 +168,13 @@ package final class Receiver: Service {
     /// Reads the settings again, as after a change of the file. Before the receiver runs, nothing happens.
     package func reloadSettings() async {
         guard let parts = running.withLock({ $0 }) else { return }
-        _ = await reload.reload(parts)
+        _ = await reload.reload(parts) { self.ports }
     }
 
     // MARK: The network
+
+    /// The ports on which the endpoints listen; 0 for one that does not.
+    var ports: [Dialect: Int] { standing.withLock { $0.endpoints.mapValues(\.port) } }
 
     /// Listens by all dialects. The first one that ends, broken, ends the others.
     private func listen(_ parts: ReceiverParts) async throws {

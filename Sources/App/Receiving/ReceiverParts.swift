@@ -1,7 +1,6 @@
 import Contacts
 import ContentCheck
 import Desktop
-import Discovery
 import Endpoints
 import Executors
 import Foundation
@@ -36,6 +35,7 @@ struct ReceiverParts: Sendable {
     let outbox: OutboxService
     /// In order of preference; the receiver is known by the first one.
     let endpoints: [any Endpoint]
+    private let directory: SharedDirectory
     private let plan: ReceiverPlan
     private let awake: TransfersAwake
     /// The settings have changed.
@@ -51,8 +51,6 @@ struct ReceiverParts: Sendable {
         let (home, settings, logger) = (plan.home, plan.settings, plan.logger)
         blocking = BlockingExecutor(threads: 16)
         strangersThreads = BlockingExecutor(threads: 12)
-        let directory: Result<any ServiceDirectory, any Error>? =
-            settings.discovery ? Result { try Directories.automatic(denied: settings.denied, logger: logger) } : nil
         identity = try Identity.load(orMakeIn: home.state)
         pairing = PairingAcceptance(
             own: identity.peerID, name: plan.settings.name, contacts: home.contactBook(logger), blocking: blocking,
@@ -61,14 +59,15 @@ struct ReceiverParts: Sendable {
         awake = TransfersAwake(inhibitor)
         let contacts = home.contactBook(logger)
         let materials = EndpointParts(
-            settings: settings, identity: identity, directory: directory, contacts: contacts,
+            settings: plan.live, identity: identity, contacts: contacts,
             // Not the threads of incoming connections: slow peers of the outbox must not occupy those.
             blocking: BlockingExecutor(threads: 8), sockets: plan.sockets, logger: logger)
+        directory = materials.directory
         endpoints = plan.kinds.map { $0.make(materials) }
         // If nothing can be seen, addresses can be tried all the same.
         let finder = PeerFinder(
             endpoints: endpoints, contacts: contacts, remembered: home.rememberedPeers,
-            searches: (try? directory?.get()) != nil || settings.askedDomains != nil)
+            searches: materials.searches)
         outbox = OutboxService(
             home: home, settings: plan.live, program: { plan.programs.current.outboxHook },
             sender: Sender(
@@ -180,6 +179,7 @@ struct ReceiverParts: Sendable {
             await refreshHandlers()
         }
         if !Set(names).isDisjoint(with: ["accept", "policy"]) { judgeAgain() }
+        if names.contains("skipInterfaces") { await directory.interfacesChanged() }
         news.send(())
         door.lookAgain()
     }

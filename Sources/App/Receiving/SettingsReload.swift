@@ -1,5 +1,6 @@
 import Contacts
 import Control
+import Endpoints
 import Foundation
 import Inbox
 import Logging
@@ -13,27 +14,37 @@ actor SettingsReload {
     private let source: SettingsSource
     /// The configuration file when it was read; nil for no file.
     private var stamp: FileStamp?
-    /// The settings of the start, for those that count from the next one.
-    private let start: Settings
     private var faults: [String] = []
-    /// The settings with other values than those of the start that count from the next one.
-    private var pending: [String] = []
+    private var last: Task<SettingsReport, Never>?
     /// When the settings that are in use were read.
     private var since = WallTime.now
 
     init(_ plan: ReceiverPlan, _ source: SettingsSource, _ stamp: FileStamp?) {
         (self.plan, self.source, self.stamp) = (plan, source, stamp)
-        start = plan.settings
     }
 
-    /// The faults of the file, and the names of the settings that count from the next start.
-    var standing: (faults: [String], since: WallTime, pending: [String]) { (faults, since, pending) }
+    /// The faults of the file, and the age of the settings.
+    var standing: (faults: [String], since: WallTime) { (faults, since) }
 
     /// The receiver has written the file, which sets nothing.
     func noteTemplate() { stamp = plan.home.configurationStamp }
 
     /// Reads the settings and uses them. Nothing changes if there is a fault.
-    func reload(_ parts: ReceiverParts) async -> SettingsReport {
+    /// - Parameter ports: those on which the endpoints listen.
+    func reload(_ parts: ReceiverParts, listeningOn ports: @escaping @Sendable () -> [Dialect: Int]) async
+        -> SettingsReport
+    {
+        // One after the other: what was read last counts in the end.
+        let before = last
+        let reading = Task {
+            _ = await before?.value
+            return await read(parts, ports())
+        }
+        last = reading
+        return await reading.value
+    }
+
+    private func read(_ parts: ReceiverParts, _ ports: [Dialect: Int]) async -> SettingsReport {
         plan.reports?.reloading()
         defer { plan.reports?.reloaded() }
         let stamp = plan.home.configurationStamp
@@ -43,10 +54,9 @@ actor SettingsReload {
             try plan.home.checkTrust()
             let (new, overridden) = try source.read()
             let programs = try ReceiverPrograms(new, plan.home, plan.logger)
+            try await Self.check(new, parts, ports)
             report.overridden = overridden
             report.changed = SettingKey.all.filter { !$0.isSame(in: old, and: new) }.map(\.name)
-            pending = SettingKey.all.filter { !$0.live && !$0.isSame(in: start, and: new) }.map(\.name)
-            report.atNextStart = report.changed.filter(pending.contains)
             (faults, since) = ([], .now)
             plan.live.use(new)
             plan.programs.use(programs)
@@ -75,8 +85,20 @@ actor SettingsReload {
         return report
     }
 
+    private static func check(
+        _ settings: Settings, _ parts: ReceiverParts, _ ports: [Dialect: Int]
+    ) async throws(ReceiverError) {
+        do {
+            for endpoint in parts.endpoints {
+                try await endpoint.check(settings, listeningOn: ports[endpoint.dialect] ?? 0)
+            }
+        } catch {
+            throw ReceiverError(.setting, settings.line(about: "port", "\(error)"))
+        }
+    }
+
     /// Reads the settings again after each change of the file, until the task is cancelled.
-    func watch(_ parts: ReceiverParts) async {
+    func watch(_ parts: ReceiverParts, listeningOn ports: @escaping @Sendable () -> [Dialect: Int]) async {
         guard let events = FileEvents(plan.home.configurationFile) else {
             plan.logger.warning("a change of config.yaml is not noticed; after one: waft config reload")
             return await Self.untilCancelled()
@@ -87,7 +109,7 @@ actor SettingsReload {
             do { try await Task.sleep(for: .milliseconds(100)) } catch { return }
             events.look()
             guard plan.home.configurationStamp != stamp else { continue }
-            _ = await reload(parts)
+            _ = await reload(parts, listeningOn: ports)
         }
     }
 

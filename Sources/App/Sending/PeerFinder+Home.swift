@@ -1,4 +1,3 @@
-import Discovery
 import Endpoints
 import Executors
 package import Logging
@@ -12,13 +11,12 @@ extension PeerFinder {
     package static func make(home: Home, settings: Settings, logger: Logger) throws -> PeerFinder {
         try home.makeFolders()
         let contacts = home.contactBook(logger)
-        let directory: Result<any ServiceDirectory, any Error>? =
-            settings.discovery ? .success(try Directories.automatic(denied: settings.denied, logger: logger)) : nil
         let parts = EndpointParts(
-            settings: settings, identity: try Identity.load(orMakeIn: home.state), directory: directory,
-            contacts: contacts, blocking: BlockingExecutor(threads: 8), logger: logger)
+            settings: LiveSettings(settings), identity: try Identity.load(orMakeIn: home.state), contacts: contacts,
+            blocking: BlockingExecutor(threads: 8), logger: logger)
+        _ = try parts.directory.current?.get()
         return PeerFinder(
             endpoints: Endpoints.all.map { $0.make(parts) }, contacts: contacts, remembered: home.rememberedPeers,
-            searches: directory != nil || settings.askedDomains != nil)
+            searches: parts.searches)
     }
 }

@@ -23,6 +23,9 @@ package protocol ServiceDirectory: Sendable {
     /// For a slow consumer, at most one event waits for each instance: a newer one replaces the older. A service that
     /// came and went before the consumer read it causes no event.
     func browse(type: String) -> AsyncStream<BrowseEvent>
+
+    /// Leaves other interfaces out from now on. Publications and browses go on.
+    func deny(_ interfaces: InterfacePatterns) async
 }
 
 /// A service that is being announced. ``withdraw()`` ends it; dropping the last reference ends it too, some time later.

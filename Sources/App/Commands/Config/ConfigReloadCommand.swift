@@ -28,9 +28,6 @@ struct ConfigReloadCommand: AsyncParsableCommand {
     private static func line(_ report: SettingsReport) -> String {
         let changed =
             report.changed.isEmpty ? "nothing has changed" : "changed: \(report.changed.joined(separator: ", "))"
-        let later =
-            report.atNextStart.isEmpty
-            ? "" : "; these count from its next start: \(report.atNextStart.joined(separator: ", "))"
-        return "the receiver has read its settings; \(changed)\(later)"
+        return "the receiver has read its settings; \(changed)"
     }
 }

@@ -50,7 +50,7 @@ struct SettingChange {
             hiddenBy: variable)
         if let faults = now.faults { fields.warnings = faults.faults.map(\.text) }
         let reload = try await SettingsReload.ask()
-        fields.inUse = reload.map { $0.isOK && key.live && !$0.hidden.contains(key.name) }
+        fields.inUse = reload.map { $0.isOK && !$0.hidden.contains(key.name) }
         if fields.hiddenBy == nil, reload?.hidden.contains(key.name) == true {
             fields.hiddenBy = "the receiver's start"
         }
@@ -68,8 +68,7 @@ struct SettingChange {
         switch (reload, fields.hiddenBy) {
         case (nil, _): use = "no receiver is running"
         case (let reload?, _) where !reload.isOK: use = "the receiver does not use it: \(reload.reason)"
-        case (_, let hiding?) where fields.inUse == false && key.live: use = "\(hiding) overrides it in the receiver"
-        case (_, _) where !key.live: use = "it counts from the next start of the receiver"
+        case (_, let hiding?) where fields.inUse == false: use = "\(hiding) overrides it in the receiver"
         default: use = "the receiver uses it now"
         }
         Console.shared.result("\(key.name): \(word)  (\(was)); \(use)")

@@ -14,8 +14,6 @@ struct SettingFields: Encodable {
     var form: String
     /// `seconds`, `bytes` or `time`, for amounts.
     var measuredIn: String?
-    /// Whether a running receiver uses a new value at once.
-    var live: Bool
     var explanation: String
 }
 
@@ -38,7 +36,6 @@ extension SettingFields {
             case .rules: "rules"
             }
         measuredIn = key.unit?.rawValue
-        live = key.live
         explanation = key.help
     }
 }

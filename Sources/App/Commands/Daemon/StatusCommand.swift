@@ -36,9 +36,6 @@ struct StatusCommand: AsyncParsableCommand {
             ("waiting offers", String(status.waitingOffers)),
             ("active transfers", String(status.activeTransfers)), ("process", String(status.processID)),
         ]
-        if let pending = status.settingsPending {
-            lines.append(("settings", "from the next start of the receiver: \(pending.joined(separator: ", "))"))
-        }
         for fault in status.settingsFaults ?? [] {
             lines.append(("config", "\(fault)\(Self.since(status.settingsSince))"))
         }

@@ -33,7 +33,6 @@ struct StatusFields: Encodable {
     var waitingJobs: Int?
     var sendingJobs: Int?
     var failedJobs: Int?
-    var settingsChanged: Bool?
     var settingsFaults: [String]?
     var damage: [String]?
 }
@@ -52,6 +51,6 @@ extension StatusFields {
         (parkedDeliveries, failedDeliveries) = (status.parkedDeliveries, status.failedDeliveries)
         (keptPartials, keptBytes) = (status.keptPartials, status.keptBytes)
         (waitingJobs, sendingJobs, failedJobs) = (status.waitingJobs, status.sendingJobs, status.failedJobs)
-        (settingsChanged, settingsFaults, damage) = (status.settingsChanged, status.settingsFaults, status.damage)
+        (settingsFaults, damage) = (status.settingsFaults, status.damage)
     }
 }

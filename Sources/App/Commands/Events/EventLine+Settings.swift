@@ -7,8 +7,6 @@ extension EventLine {
         var ok: Bool
         /// The settings with other values than before.
         var changedSettings: [String]?
-        /// Those of them that count from the next start.
-        var atNextStart: [String]?
         /// The first fault with its place, and the others.
         var reason: String?
         var others: [String]?
@@ -16,7 +14,6 @@ extension EventLine {
         init(_ report: SettingsReport) {
             ok = report.faults.isEmpty
             changedSettings = report.changed.isEmpty ? nil : report.changed
-            atNextStart = report.atNextStart.isEmpty ? nil : report.atNextStart
             reason = report.faults.first
             others = report.faults.count > 1 ? Array(report.faults.dropFirst()) : nil
         }

@@ -14,7 +14,7 @@ struct PairAccepting: Sendable {
     /// - Throws: `CommandError`, 69 if no receiver is running.
     func run() async throws -> PairRendering.End {
         let seconds = min(seconds, 600)
-        let own = try CommandContext().settings.name
+        let own = try CommandContext(isForgiving: true).settings.name
         let opening = PairingOpening(method: byCode ? .code : .compare, seconds: seconds, name: name)
         let standing: PairingProgress
         switch try await Daemon.ask(.pairing(.open(opening))) {

@@ -36,7 +36,7 @@ struct PeersAddCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let home = try CommandContext().home
+        let home = try CommandContext(isForgiving: true).home
         let (peer, before) = try CommandError.remembering { () throws(RememberedPeerError) in
             let peer = try RememberedPeer(name: name, address: address)
             return (peer, try home.rememberedPeers.remember(peer))

@@ -16,6 +16,8 @@ struct PolicyListCommand: ContactsVerb {
 
     @OptionGroup var output: OutputOptions
 
+    var isAboutRules: Bool { true }
+
     func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
         let rules = place.policy.rules
         let unknown = place.policy.unknownContacts(in: try place.snapshot())

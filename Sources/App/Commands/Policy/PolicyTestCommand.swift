@@ -44,6 +44,8 @@ struct PolicyTestCommand: ContactsVerb {
 
     @OptionGroup var output: OutputOptions
 
+    var isAboutRules: Bool { true }
+
     func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
         let (relation, sender) = try relation(try place.snapshot())
         guard items.count <= Limits.items else {

@@ -43,9 +43,6 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var waitingJobs: Int?
     package var sendingJobs: Int?
     package var failedJobs: Int?
-    /// Whether settings have changed that count from the next start, and their names. Nil if not.
-    package var settingsChanged: Bool?
-    package var settingsPending: [String]?
     /// Faults of the configuration file, a line each; nil if it is in use.
     package var settingsFaults: [String]?
     /// When the settings in use were read: milliseconds since 1970.

@@ -18,36 +18,30 @@ extension AirDropEndpoint {
         // A connection on which a transfer was accepted outlives the visibility: nothing could resume the transfer.
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
+                let options = self.options
                 guard options.isEnabled, host.visibility.visibility == .everyone else {
                     let reason = options.isEnabled ? "off: not visible to everyone" : "off: not enabled in config.yaml"
                     host.report(EndpointStatus(reason))
                     await sockets.turningAway(dialect) {
-                        await host.visibility.wait { options.isEnabled && $0 == .everyone }
+                        await host.visibility.wait {
+                            self.options.isEnabled != options.isEnabled || options.isEnabled && $0 == .everyone
+                        }
                     }
                     continue
                 }
+                let isOver: @Sendable (Visibility) -> Bool = { $0 != .everyone || self.options != options }
                 do {
                     let listener = try await bind()
                     group.addTask {
                         do { try await self.serve(listener, host) } catch { self.failed(error, host) }
                     }
-                    await whileVisible(host) { await self.announce(port: listener.port, host) }
-                    listener.stopAccepting()
+                    await host.visibility.run(until: isOver) { await self.announce(port: listener.port, host) }
+                    await listener.stopAccepting()
                 } catch {
                     failed(error, host)
-                    await host.visibility.wait { $0 != .everyone }
+                    await host.visibility.wait(until: isOver)
                 }
             }
-            group.cancelAll()
-        }
-    }
-
-    /// Runs `body` until this machine is no longer visible to everyone, or the task is cancelled.
-    private func whileVisible(_ host: ReceivingHost, _ body: @escaping @Sendable () async -> Void) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await body() }
-            group.addTask { await host.visibility.wait { $0 != .everyone } }
-            await group.next()
             group.cancelAll()
         }
     }
@@ -59,7 +53,7 @@ extension AirDropEndpoint {
     }
 
     private func serve(_ listener: SecureListener, _ host: ReceivingHost) async throws {
-        let model = options.modelName
+        let side = self.side
         let visibility = host.visibility
         let log = logger
         let refusals = Mutex(LogRateLimiter(interval: .seconds(10)))
@@ -73,7 +67,7 @@ extension AirDropEndpoint {
             remarked: { offer, peer, remarks in
                 for remark in remarks { host.remarked(offer, peer, remark.entry, remark.reason) }
             },
-            card: { visibility.visibility == .everyone ? AirDropCard(name: host.name, model: model) : nil })
+            card: { visibility.visibility == .everyone ? side.card : nil })
         try await listener.run { channel, _ in
             try HTTPServer.configure(channel)
         } onConnection: { connection in
@@ -106,29 +100,23 @@ extension AirDropEndpoint {
         func report(_ words: String, isReady: Bool = true) {
             host.report(EndpointStatus(port: port, "\(words); port \(port)", isReady: isReady))
         }
-        var publication: (any Publication)?
         let instance = AirDropDialect.makeInstance()
-        do {
-            if let directory {
-                report("being published", isReady: false)
-                var service = ServiceDescription(
-                    type: AirDropDialect.serviceType, instance: instance, port: UInt16(clamping: port),
-                    txt: AirDropDialect.txt(options.flags))
-                // Peers that know only Apple's radio links connect to link-local addresses only.
-                service.hasOwnHost = true
-                publication = try await directory.get().publish(service)
-                host.report(EndpointStatus(port: port, "published as \(instance), port \(port)", isReady: true))
+        var service = ServiceDescription(
+            type: AirDropDialect.serviceType, instance: instance, port: UInt16(clamping: port),
+            txt: AirDropDialect.txt(options.flags))
+        // Peers that know only Apple's radio links connect to link-local addresses only.
+        service.hasOwnHost = true
+        await directory.announce(service, for: host) { state in
+            switch state {
+            case .off: report("not published: discovery is off")
+            case .beginning: report("being published", isReady: false)
+            case .published:
+                report("published as \(instance)")
                 logger.info("reachable by AirDrop", metadata: ["port": "\(port)"])
-            } else {
-                report("not published: discovery is off")
+            case .failed(let error):
+                report("not published: \(error)")
+                logger.warning("not published for AirDrop", metadata: ["reason": "\(error)"])
             }
-        } catch is CancellationError {
-            return
-        } catch {
-            report("not published: \(error)")
-            logger.warning("not published for AirDrop", metadata: ["reason": "\(error)"])
         }
-        while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
-        await publication?.withdraw()
     }
 }

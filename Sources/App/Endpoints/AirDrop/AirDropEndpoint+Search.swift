@@ -14,7 +14,7 @@ extension AirDropEndpoint {
 
     /// Each service in view is asked for its name.
     package func search(_ found: AsyncStream<PeerEvent>.Continuation) async {
-        guard options.isEnabled, let directory = try? directory?.get() else { return }
+        guard options.isEnabled, let directory = try? directory.current?.get() else { return }
         let view = AirDropView(limit: Self.peersInView)
         await withDiscardingTaskGroup { group in
             for await event in directory.browse(type: AirDropDialect.serviceType) {

@@ -13,21 +13,21 @@ import Synchronization
 /// AirDrop on the network: HTTP over TLS without a proof of keys, found by mDNS.
 package struct AirDropEndpoint: Endpoint {
     package let dialect = Dialect.airdrop
-    let options: AirDropSettings
+    let settings: LiveSettings
     let side: AirDropSide
-    /// Nil if nothing is published or searched for.
-    let directory: Result<any ServiceDirectory, any Error>?
+    let directory: SharedDirectory
     /// Threads for conversations that read or write the disk.
     let blocking: BlockingExecutor
     let sockets: PassedSockets
     let logger: Logger
 
     package init(_ parts: EndpointParts) {
-        options = parts.settings.airdrop
-        (directory, blocking, logger) = (parts.directory, parts.blocking, parts.logger)
-        sockets = parts.sockets
-        side = AirDropSide(AirDropCard(name: parts.settings.name, model: options.modelName))
+        (settings, directory, blocking) = (parts.settings, parts.directory, parts.blocking)
+        (sockets, logger) = (parts.sockets, parts.logger)
+        side = AirDropSide(parts.settings)
     }
+
+    var options: AirDropSettings { settings.current.airdrop }
 
     func dial(_ target: PeerTarget, within limit: Duration) async throws -> HTTPClient.Connection {
         var limits = TransportLimits()
@@ -43,13 +43,18 @@ package struct AirDropEndpoint: Endpoint {
 
 /// This side as an AirDrop sender: its card, and its key for peers that ask for one.
 final class AirDropSide: Sendable {
-    let card: AirDropCard
+    private let settings: LiveSettings
     /// New in each process, as the key is (security rule 14).
     let instance = AirDropDialect.makeInstance()
     private let identity = Mutex<Identity?>(nil)
 
-    init(_ card: AirDropCard) {
-        self.card = card
+    init(_ settings: LiveSettings) {
+        self.settings = settings
+    }
+
+    var card: AirDropCard {
+        let settings = settings.current
+        return AirDropCard(name: settings.name, model: settings.airdrop.modelName)
     }
 
     /// Makes it at the first call, which takes a while.

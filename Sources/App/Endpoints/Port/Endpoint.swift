@@ -1,3 +1,4 @@
+package import Settings
 package import Sharing
 
 /// One way to reach peers: a dialect with its listener, its search and its sender.
@@ -12,6 +13,11 @@ package protocol Endpoint: Sendable {
     /// - Throws: an error that ends the receiver, such as a `ListenerError` for a port that the user has set. An endpoint
     ///   that the receiver can do without reports its errors as its status instead.
     func listen(_ host: ReceivingHost) async throws
+
+    /// Whether it could listen with other settings than those that it uses now.
+    /// - Parameter port: that on which it listens; 0 for none.
+    /// - Throws: an error with one readable line.
+    func check(_ settings: Settings, listeningOn port: Int) async throws
 
     /// Looks for peers until the task is cancelled. Reports a peer again if the facts about it have changed, and never
     /// reports this peer itself.
@@ -45,6 +51,8 @@ package protocol Endpoint: Sendable {
 }
 
 extension Endpoint {
+    package func check(_ settings: Settings, listeningOn port: Int) async throws {}
+
     package func target(host: String, port: UInt16) -> PeerTarget? { nil }
 
     package func probe(_ target: PeerTarget, within limit: Duration) async -> ProbeResult { .nothing }

@@ -1,5 +1,4 @@
 package import Contacts
-package import Discovery
 package import Executors
 package import Logging
 package import SecureTransport
@@ -8,11 +7,9 @@ package import Settings
 
 /// The parts from which endpoints are made.
 package struct EndpointParts: Sendable {
-    package var settings: Settings
+    package var settings: LiveSettings
     package var identity: Identity
-    /// The responder through which all services are published and found; nil if discovery is off. One for all: two
-    /// responders in one process would take each other for other machines.
-    package var directory: Result<any ServiceDirectory, any Error>?
+    package var directory: SharedDirectory
     /// Nil if there are no contacts.
     package var contacts: ContactBook?
     /// Threads for conversations that read or write the disk.
@@ -22,10 +19,14 @@ package struct EndpointParts: Sendable {
     package var logger: Logger
 
     package init(
-        settings: Settings, identity: Identity, directory: Result<any ServiceDirectory, any Error>?,
-        contacts: ContactBook?, blocking: BlockingExecutor, sockets: PassedSockets = PassedSockets(), logger: Logger
+        settings: LiveSettings, identity: Identity, directory: SharedDirectory? = nil, contacts: ContactBook?,
+        blocking: BlockingExecutor, sockets: PassedSockets = PassedSockets(), logger: Logger
     ) {
-        (self.settings, self.identity, self.directory) = (settings, identity, directory)
+        (self.settings, self.identity) = (settings, identity)
+        self.directory = directory ?? SharedDirectory(settings, logger: logger)
         (self.contacts, self.blocking, self.sockets, self.logger) = (contacts, blocking, sockets, logger)
     }
+
+    /// Whether peers can be searched for; otherwise they are reached by address only.
+    package var searches: Bool { (try? directory.current?.get()) != nil || settings.current.askedDomains != nil }
 }

@@ -5,7 +5,8 @@ package import Sharing
 package protocol VisibilityReading: Sendable {
     var visibility: Visibility { get }
 
-    /// Waits until the visibility is as wanted, or the task is cancelled.
+    /// Waits until the visibility is as wanted, or the task is cancelled. Asks again after each change of the settings
+    /// too.
     func wait(until wanted: @Sendable (Visibility) -> Bool) async
 
     /// Whether a peer is a contact, for which resources are kept from strangers.
@@ -13,4 +14,18 @@ package protocol VisibilityReading: Sendable {
 
     /// Whether this receiver tells a peer its name.
     func shows(itselfTo peer: PeerID) -> Bool
+}
+
+extension VisibilityReading {
+    /// Runs `body` until a condition holds, or the task is cancelled.
+    func run(
+        until isOver: @escaping @Sendable (Visibility) -> Bool, _ body: @escaping @Sendable () async -> Void
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await body() }
+            group.addTask { await self.wait(until: isOver) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
 }

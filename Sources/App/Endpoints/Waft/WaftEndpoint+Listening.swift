@@ -7,7 +7,7 @@ import NIOCore
 import NIOPosix
 import Pairing
 import SecureTransport
-import Settings
+package import Settings
 import Sharing
 import Synchronization
 import WaftDialect
@@ -22,15 +22,46 @@ extension WaftEndpoint {
                 await sockets.turningAway(dialect) { await host.visibility.wait { $0 != .off } }
                 continue
             }
-            let listener = try await bind(before: last)
-            last = listener.port
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await self.serve(listener, host) }
-                group.addTask { await host.visibility.wait { $0 == .off } }
-                defer { group.cancelAll() }
-                try await group.next()
+            last = try await listenWhileVisible(host, before: last)
+        }
+    }
+
+    private enum Ending { case ofListener, ofAnnouncement }
+
+    /// Listens until this machine is not visible to anybody. If the settings name another port, that one is opened
+    /// first, and the connections to the old one go on.
+    /// - Returns: the port that was bound last.
+    private func listenWhileVisible(_ host: ReceivingHost, before: Int) async throws -> Int {
+        try await withThrowingTaskGroup(of: Ending.self) { group in
+            defer { group.cancelAll() }
+            var listener = try await bind(before: before)
+            while true {
+                let current = listener
+                let isOver: @Sendable (Visibility) -> Bool = { $0 == .off || !fits(current.port, settings.current) }
+                group.addTask {
+                    try await serve(current, host)
+                    return .ofListener
+                }
+                group.addTask {
+                    await host.visibility.run(until: isOver) { await announce(port: current.port, host) }
+                    return .ofAnnouncement
+                }
+                while try await group.next() == .ofListener {}
+                guard !Task.isCancelled, host.visibility.visibility != .off else { return current.port }
+                listener = try await bind(before: 0)
+                await current.stopAccepting()
             }
         }
+    }
+
+    package func check(_ settings: Settings, listeningOn port: Int) async throws {
+        guard !fits(port, settings), let wanted = settings.port else { return }
+        try await bind(Int(wanted)).close()
+    }
+
+    /// Whether a port is as the settings want it: if they name none, any is.
+    private func fits(_ port: Int, _ settings: Settings) -> Bool {
+        sockets[dialect] != nil || settings.port.map { Int($0) == port } ?? true
     }
 
     private func serve(_ listener: SecureListener, _ host: ReceivingHost) async throws {
@@ -48,19 +79,12 @@ extension WaftEndpoint {
                 host.pairing?.isOpen == true || visibility.shows(itselfTo: $0)
                     ? Card(name: host.name, device: DeviceKind.own) : nil
             })
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                try await listener.run(isContact: { visibility.knows($0) }) { channel, _ in
-                    try HTTPServer.configure(channel)
-                } onConnection: { connection in
-                    await withTaskExecutorPreference(host.threads(connection.place?.isContact == true)) {
-                        await Self.attend(connection, server, host)
-                    }
-                }
+        try await listener.run(isContact: { visibility.knows($0) }) { channel, _ in
+            try HTTPServer.configure(channel)
+        } onConnection: { connection in
+            await withTaskExecutorPreference(host.threads(connection.place?.isContact == true)) {
+                await Self.attend(connection, server, host)
             }
-            group.addTask { await self.announce(port: listener.port, host) }
-            defer { group.cancelAll() }
-            try await group.next()
         }
     }
 
@@ -83,11 +107,7 @@ extension WaftEndpoint {
     /// - Parameter before: the port before it was closed for a while: the same again, also if any port would have done
     ///   at first; 0 for none.
     private func bind(before: Int) async throws -> SecureListener {
-        func bind(_ port: Int, passed: Int32? = nil) async throws -> SecureListener {
-            var configuration = SecureListener.Configuration(port: port, identity: identity, profile: Self.profile)
-            configuration.passed = passed
-            return try await SecureListener.bind(configuration, group: .singleton, logger: logger)
-        }
+        let port = settings.current.port
         if let passed = sockets[dialect] {
             let listener = try await bind(0, passed: passed)
             if let port, Int(port) != listener.port, before == 0 {
@@ -97,7 +117,7 @@ extension WaftEndpoint {
             }
             return listener
         }
-        if before > 0, let listener = try? await bind(before) { return listener }
+        if before > 0, fits(before, settings.current), let listener = try? await bind(before) { return listener }
         if let port { return try await bind(Int(port)) }
         do {
             return try await bind(Int(WaftDialect.defaultPort))
@@ -107,30 +127,29 @@ extension WaftEndpoint {
         }
     }
 
-    /// Publishes the service, reports that, and withdraws it when the task is cancelled.
+    private func bind(_ port: Int, passed: Int32? = nil) async throws -> SecureListener {
+        var configuration = SecureListener.Configuration(port: port, identity: identity, profile: Self.profile)
+        configuration.passed = passed
+        return try await SecureListener.bind(configuration, group: .singleton, logger: logger)
+    }
+
+    /// Publishes the service while discovery is on, and withdraws it when the task is cancelled.
     private func announce(port: Int, _ host: ReceivingHost) async {
         host.report(EndpointStatus(port: port, "off"))
-        var publication: (any Publication)?
-        var words = "off"
-        if let directory {
-            do {
-                publication = try await directory.get().publish(
-                    ServiceDescription(
-                        type: WaftDialect.serviceType, instance: RandomInstance.name(),
-                        port: UInt16(clamping: port), txt: WaftDialect.txt))
-                words = "published"
-            } catch is CancellationError {
-                return
-            } catch {
+        let service = ServiceDescription(
+            type: WaftDialect.serviceType, instance: RandomInstance.name(), port: UInt16(clamping: port),
+            txt: WaftDialect.txt)
+        await directory.announce(service, for: host) { state in
+            switch state {
+            case .beginning: return
+            case .off: host.report(EndpointStatus(port: port, "off", isReady: true))
+            case .published: host.report(EndpointStatus(port: port, "published", isReady: true))
+            case .failed(let error):
                 // The receiver stays reachable by address, and the user gets a warning.
-                words = "failed: \(error)"
+                host.report(EndpointStatus(port: port, "failed: \(error)", isReady: true))
                 logger.warning(
                     "not published: others reach this machine by address only", metadata: ["reason": "\(error)"])
             }
         }
-        host.report(EndpointStatus(port: port, words, isReady: true))
-        // Until the end.
-        while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
-        await publication?.withdraw()
     }
 }

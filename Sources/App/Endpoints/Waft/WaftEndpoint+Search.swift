@@ -1,6 +1,7 @@
 import Discovery
 import HTTPChannel
 import SecureTransport
+import Settings
 import Sharing
 import WaftDialect
 
@@ -17,7 +18,9 @@ extension WaftEndpoint {
 
     package func search(_ found: AsyncStream<PeerEvent>.Continuation) async {
         let type = WaftDialect.serviceType
-        let sources = [(try? directory?.get())?.browse(type: type), domains?.browse(type: type)].compactMap(\.self)
+        let domains = settings.current.askedDomains.map { DomainBrowser(domains: $0) }
+        let sources = [(try? directory.current?.get())?.browse(type: type), domains?.browse(type: type)]
+            .compactMap(\.self)
         guard !sources.isEmpty else { return }
         let (steps, feed) = AsyncStream<Step>.makeStream()
         await withTaskGroup(of: Void.self) { group in

@@ -15,14 +15,10 @@ import WaftDialect
 package struct WaftEndpoint: Endpoint {
     package let dialect = Dialect.waft
     let identity: Identity
-    /// Nil if nothing is published or searched for.
-    let directory: Result<any ServiceDirectory, any Error>?
-    /// Finds peers by ordinary DNS; nil if no domain is asked.
-    let domains: DomainBrowser?
+    let settings: LiveSettings
+    let directory: SharedDirectory
     /// Where the addresses of contacts are noted; nil if there are no contacts.
     let contacts: ContactBook?
-    /// The port that the user has set; nil for the usual one, or any other if that is taken.
-    let port: UInt16?
     /// Threads for conversations that read or write the disk.
     let blocking: BlockingExecutor
     let sockets: PassedSockets
@@ -32,10 +28,8 @@ package struct WaftEndpoint: Endpoint {
     var watchInterval: TimeAmount = .seconds(1)
 
     package init(_ parts: EndpointParts) {
-        (identity, directory, contacts) = (parts.identity, parts.directory, parts.contacts)
-        domains = parts.settings.askedDomains.map { DomainBrowser(domains: $0) }
-        (port, blocking, logger) = (parts.settings.port, parts.blocking, parts.logger)
-        sockets = parts.sockets
+        (settings, directory, identity) = (parts.settings, parts.directory, parts.identity)
+        (contacts, blocking, sockets, logger) = (parts.contacts, parts.blocking, parts.sockets, parts.logger)
     }
 
     /// TLS 1.3 with Waft's application protocol and a P-256 key on both sides.

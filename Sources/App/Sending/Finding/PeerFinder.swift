@@ -13,13 +13,15 @@ package struct PeerFinder: Sendable {
     /// Nil if there are no remembered peers.
     let remembered: RememberedPeers?
     /// Whether peers can be searched for; otherwise they are reached by address only.
-    package let searches: Bool
+    package var searches: Bool { searching() }
+    private let searching: @Sendable () -> Bool
 
     package init(
-        endpoints: [any Endpoint], contacts: ContactBook? = nil, remembered: RememberedPeers? = nil, searches: Bool
+        endpoints: [any Endpoint], contacts: ContactBook? = nil, remembered: RememberedPeers? = nil,
+        searches: @escaping @autoclosure @Sendable () -> Bool
     ) {
         (self.endpoints, self.contacts) = (endpoints, contacts)
-        (self.remembered, self.searches) = (remembered, searches)
+        (self.remembered, searching) = (remembered, searches)
     }
 
     /// The endpoint that speaks a target's dialect.

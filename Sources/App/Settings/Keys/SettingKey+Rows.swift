@@ -12,7 +12,7 @@ extension SettingKey {
         ],
         [
             SettingKey(
-                "port", \.port, .port, variable: "WAFT_PORT", flag: "--port", live: false,
+                "port", \.port, .port, variable: "WAFT_PORT", flag: "--port",
                 "The port to listen on", otherwise: "9238, or any free port if 9238 is in use", example: "9238")
         ],
         [
@@ -150,14 +150,13 @@ extension SettingKey {
         ],
         [
             SettingKey(
-                "discovery", \.discovery, .truth, variable: "WAFT_DISCOVERY", live: false,
+                "discovery", \.discovery, .truth, variable: "WAFT_DISCOVERY",
                 "Whether Waft announces this machine and finds others by mDNS"),
             SettingKey(
                 "skipInterfaces", \.skipInterfaces, .interfaces, variable: "WAFT_SKIP_INTERFACES",
-                live: false,
                 "Interfaces without mDNS"),
             SettingKey(
-                "searchDomains", \.searchDomains, .domains, variable: "WAFT_SEARCH_DOMAINS", live: false,
+                "searchDomains", \.searchDomains, .domains, variable: "WAFT_SEARCH_DOMAINS",
                 "Domains in which Waft finds machines by ordinary DNS",
                 detail: "names such as example.org, and resolver for the search list of this machine's resolver",
                 note: """
@@ -198,14 +197,14 @@ extension SettingKey {
         ],
         [
             SettingKey(
-                "dialects.airdrop.enabled", \.airdrop.isEnabled, .truth, live: false,
+                "dialects.airdrop.enabled", \.airdrop.isEnabled, .truth,
                 "Whether Waft speaks AirDrop too",
                 note: "It works while this machine is visible to everyone (waft visible)."),
             SettingKey(
-                "dialects.airdrop.flags", \.airdrop.flags, .flags, live: false,
+                "dialects.airdrop.flags", \.airdrop.flags, .flags,
                 "The number of the features that this machine announces by AirDrop"),
             SettingKey(
-                "dialects.airdrop.modelName", \.airdrop.modelName, .name, live: false,
+                "dialects.airdrop.modelName", \.airdrop.modelName, .name,
                 "The model of this machine in AirDrop, which chooses the picture that others show"),
         ],
         [

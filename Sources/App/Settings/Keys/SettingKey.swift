@@ -15,8 +15,6 @@ package struct SettingKey: Sendable {
     package let unit: SettingUnit?
     /// Each of its words with its meaning in a line; empty for a setting of another kind.
     package let meanings: [(word: String, line: String)]
-    /// Whether a running receiver uses a new value at once; otherwise it counts from the next start.
-    package let live: Bool
     /// Its meaning: a sentence without its full stop.
     package let summary: String
     /// The rest of that sentence after a colon: the meaning of the values.
@@ -43,7 +41,6 @@ package struct SettingKey: Sendable {
         _ form: SettingForm<Value>,
         variable: String? = nil,
         flag: String? = nil,
-        live: Bool = true,
         _ summary: String,
         detail: String? = nil,
         note: String? = nil,
@@ -53,7 +50,6 @@ package struct SettingKey: Sendable {
     ) {
         (self.name, self.variable, self.flag) = (name, variable, flag)
         (kind, expected, unit) = (form.kind, form.expected, form.unit)
-        self.live = live
         self.meanings = meanings.map { ($0.key, $0.value) }
         (self.summary, self.detail, self.note) = (summary, detail, note)
         (self.otherwise, self.example) = (otherwise, example)

@@ -59,8 +59,7 @@ package struct SettingsSchema: Encodable, Sendable {
         let texts = [key.summary, key.detail.map { ": \($0)" }].compactMap(\.self).joined()
         var schema: [String: Schema] = [
             "description": .text(texts + "." + (key.unit.map { " In \(words($0))." } ?? "")),
-            "$comment": .text(
-                "Default: \(key.standard)." + (key.live ? "" : " Counts from the next start of the receiver.")),
+            "$comment": .text("Default: \(key.standard)."),
         ]
         switch key.kind {
         case .text:

@@ -15,7 +15,7 @@ actor AvahiDirectory: ServiceDirectory {
     }
 
     let backend: Backend
-    let denied: InterfacePatterns
+    private(set) var denied: InterfacePatterns
     let logger: Logger
     private let loop: AvahiLoop
 
@@ -177,16 +177,38 @@ extension AvahiDirectory {
         // avahi-core takes names, not patterns, and takes them only once. Interfaces of containers, which come and go,
         // are not allowed ones; other new interfaces are so rare that a new responder does no harm.
         if backend == .embedded, responder != nil, !servedInterfaces.isSuperset(of: usable) {
-            withdrawAll()
-            stopBrowsers()
-            responder = nil
-            state = nil
-            connect()
+            renewResponder()
         } else {
             responder?.networkChanged(to: network.snapshot)
             announceAll()
             establishAll()
         }
+    }
+}
+
+// MARK: - Denied interfaces
+
+extension AvahiDirectory {
+    func deny(_ interfaces: InterfacePatterns) {
+        guard denied != interfaces else { return }
+        denied = interfaces
+        guard responder != nil else { return }
+        switch backend {
+        case .embedded: renewResponder()
+        case .daemon:
+            stopBrowsers()
+            startBrowsers()
+            announceAll()
+            establishAll()
+        }
+    }
+
+    private func renewResponder() {
+        withdrawAll()
+        stopBrowsers()
+        responder = nil
+        state = nil
+        connect()
     }
 }
 

@@ -102,6 +102,13 @@ actor AutomaticDirectory: ServiceDirectory {
     }
 }
 
+extension AutomaticDirectory {
+    func deny(_ interfaces: InterfacePatterns) async {
+        await daemon.deny(interfaces)
+        await embedded.deny(interfaces)
+    }
+}
+
 // MARK: - Which side
 
 extension AutomaticDirectory {

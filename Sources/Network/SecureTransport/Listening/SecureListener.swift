@@ -153,9 +153,9 @@ package struct SecureListener: Sendable {
 
     /// Closes the port, and connections whose handshake is not done. Connections that are being served continue; `run`
     /// returns when the last of them has ended.
-    package func stopAccepting() {
+    package func stopAccepting() async {
         gate.close()
-        server.close(promise: nil)
+        try? await server.close().get()
     }
 
     /// Closes the port of a listener that never ran.

@@ -1,0 +1,124 @@
+import Foundation
+import Glibc
+import Subprocess
+import Testing
+
+/// `waft config` and its file.
+@Suite("waft config", .serialized, .timeLimit(.minutes(2)))
+struct ConfigTests {
+    private static let isWhole = ProcessInfo.processInfo.environment["TEST_ALL"] != nil
+
+    private func file(_ host: Host) -> String { host.home + "/config/config.yaml" }
+
+    private func text(_ host: Host) throws -> String { try String(contentsOfFile: file(host), encoding: .utf8) }
+
+    /// The files of the configuration's folder that are neither the configuration nor its lock.
+    private func remains(_ host: Host) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: host.home + "/config")
+            .filter { $0.hasPrefix(".config.yaml") }
+    }
+
+    @Test("leaves the old text or the new one when it is killed at any step, and the next change removes the remains")
+    func killed() async throws {
+        try await withTemporaryFolder { folder in
+            let host = Host.loopback(folder + "/home")
+            #expect(try await host.run(arguments: ["config", "set", "name", "first"]).exit == 0)
+            let (old, new) = (try text(host), try text(host).replacing("name: first", with: "name: second"))
+            var steps = 0
+            for step in 1... {
+                try old.write(toFile: file(host), atomically: false, encoding: .utf8)
+                var traced = host
+                traced.prefix = [Programs.diskSteps, "--below", folder, "--stop-after", "\(step)", "--"]
+                let outcome = try await traced.run(arguments: ["config", "set", "name", "second"])
+                #expect([old, new].contains(try text(host)), "killed at step \(step)")
+                if outcome.exit == 0 { break }
+                steps = step
+                // A change to the text that is there writes nothing, and so removes no remains.
+                #expect(try await host.run(arguments: ["config", "set", "name", "third"]).exit == 0)
+                #expect(try remains(host) == [], "killed at step \(step)")
+            }
+            #expect(steps > 3, "only \(steps) steps were found")
+        }
+    }
+
+    @Test("leaves a text that can be read when it is killed at any time", .enabled(if: isWhole, "NOT RUN: in --all"))
+    func killedOften() async throws {
+        try await withTemporaryFolder { folder in
+            let host = Host.loopback(folder + "/home")
+            #expect(try await host.run(arguments: ["config", "set", "name", "first"]).exit == 0)
+            for number in 1...200 {
+                let words = [
+                    "-s", "KILL", "0.0\(Int.random(in: 10...99))", Programs.waft, "config", "set", "name", "n\(number)",
+                ]
+                _ = try await host.run("/usr/bin/timeout", words)
+                let check = try await host.run(arguments: ["config", "check"])
+                #expect(check.exit == 0, "\(check)")
+            }
+            #expect(try await host.run(arguments: ["config", "set", "name", "last"]).exit == 0)
+            #expect(try remains(host) == [])
+        }
+    }
+
+    @Test("two changes at the same time are both in the file")
+    func twoWriters() async throws {
+        try await withTemporaryFolder { folder in
+            let host = Host.loopback(folder + "/home")
+            for round in 1...10 {
+                async let one = host.run(arguments: ["config", "set", "name", "n\(round)"])
+                async let two = host.run(arguments: ["config", "set", "hookTimeout", "\(round)"])
+                let exits = try await [one.exit, two.exit]
+                #expect(exits == [0, 0])
+                let text = try text(host)
+                #expect(text.contains("\nname: n\(round)\n") && text.contains("\nhookTimeout: \(round)\n"), "\(text)")
+            }
+        }
+    }
+
+    @Test("a port that is taken is not used, the receiver keeps the one that it has, and says so")
+    func takenPort() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            try await Host.loopback(folder + "/other").withReceiver { other in
+                try await kitchen.withReceiver(Programs.waftd, [], port: nil) { running in
+                    let set = try await kitchen.run(arguments: ["config", "set", "port", "\(other.port)"])
+                    let reason = "line \\d+: cannot listen on port \(other.port): another program uses it"
+                    #expect(set.output.contains(try Regex("the receiver does not use it: .*\(reason)")), "\(set)")
+                    let status = try await kitchen.run(arguments: ["status"])
+                    #expect(status.output.contains(try Regex("port +\(running.port)\n")), "\(status)")
+                    #expect(status.output.contains(try Regex(reason)), "\(status)")
+                    let free = try freePort()
+                    let good = try await kitchen.run(arguments: ["config", "set", "port", "\(free)"])
+                    #expect(good.output.hasSuffix("; the receiver uses it now\n"), "\(good)")
+                    _ = try await running.log.first("ready") { $0.port == free }
+                }
+            }
+        }
+    }
+
+    @Test("a file with a fault keeps nobody from the verbs for the receiver, the journal, contacts and visibility")
+    func brokenFile() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            try await kitchen.withReceiver(Programs.waftd, []) { running in
+                try "nmae: x\n".write(toFile: file(kitchen), atomically: false, encoding: .utf8)
+                _ = try await running.log.first("settings") { $0.reason != nil }
+                for words in [
+                    ["status"], ["offers"], ["inbox", "list"], ["history"], ["outbox"], ["contacts", "list"],
+                    ["visible", "off"], ["visible"],
+                ] {
+                    let outcome = try await kitchen.run(arguments: words)
+                    #expect(outcome.exit == 0, "\(words): \(outcome)")
+                    #expect(outcome.errors.contains("did you mean name?"), "\(words): \(outcome)")
+                }
+            }
+            for (program, words) in [
+                (Programs.waft, ["send", "a", "--to", "x"]), (Programs.waft, ["receive"]), (Programs.waftd, []),
+                (Programs.waft, ["config", "check"]), (Programs.waft, ["policy", "list"]),
+            ] {
+                let outcome = try await kitchen.run(program, words)
+                #expect(outcome.exit == 64, "\(words): \(outcome)")
+                #expect(outcome.errors.contains("line 1: unknown setting"), "\(words): \(outcome)")
+            }
+        }
+    }
+}

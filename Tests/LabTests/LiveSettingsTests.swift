@@ -1,0 +1,110 @@
+import Foundation
+import Subprocess
+import Testing
+
+/// `waft config set` while a receiver runs: between two hosts, as some settings are about their network.
+@Suite(
+    "The settings of a running receiver", .serialized, .timeLimit(.minutes(3)),
+    .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"))
+struct LiveSettingsTests {
+    private static let port = "9300"
+    /// A new value for each setting, but for the rules, which `waft config edit` changes.
+    private static let values: KeyValuePairs = [
+        "name": "cellar", "port": port, "accept": "contacts", "hook": "/bin/true", "hookTimeout": "30",
+        "hookReadable": "/srv", "hookWritable": "/var/tmp", "hookNetwork": "true", "hookSockets": "true",
+        "hookSandbox": "none", "eligibility": "handlers", "openReceivedURLs": "http", "sandbox": "require",
+        "arbiter": "/bin/true", "notifications": "false", "outboxHook": "/bin/true", "outboxQuota": "1 GiB",
+        "inhibitSleep": "false", "discovery": "false", "skipInterfaces": "eth*", "searchDomains": "example.org",
+        "reserve": "1 MB", "strangerQuota": "1 GiB", "conflict": "skip", "partialLifetime": "1d",
+        "partialQuota": "1 GiB", "dialects.airdrop.enabled": "false", "dialects.airdrop.flags": "11",
+        "dialects.airdrop.modelName": "Lab", "logLevel": "debug",
+    ]
+
+    private struct Line: Decodable {
+        var setting: String?
+        var inUse: Bool?
+    }
+
+    private func change(_ host: Host, _ words: [String]) async throws {
+        let outcome = try await host.run(arguments: ["config"] + words + ["--json"])
+        let line = try? JSONDecoder().decode(Line.self, from: Data(outcome.output.utf8))
+        #expect(outcome.exit == 0 && line?.inUse == true, "\(words): \(outcome)")
+    }
+
+    @Test(
+        "each of them is used at once while a transfer runs, which goes on", arguments: ["all", "none"])
+    func each(avahi: String) async throws {
+        try await Lab.with(avahi: avahi) { lab in
+            let (kitchen, study) = (lab.host("kitchen"), lab.host("study"))
+            let known = try await kitchen.run(arguments: ["config", "list", "--all", "--json"])
+            let names = known.output.split(separator: "\n").compactMap {
+                try? JSONDecoder().decode(Line.self, from: Data($0.utf8)).setting
+            }
+            #expect(Set(names) == Set(Self.values.map(\.key) + ["policy"]))
+            try await kitchen.becomeVisible()
+            try await change(kitchen, offline: "accept", "everyone")
+            try await kitchen.withReceiver(Programs.waftd, ["--log-level", "notice"], port: nil) { running in
+                let sent = try await study.withProgram(
+                    Programs.waft, ["send", "-", "--name", "film", "--to", "kitchen"]
+                ) { sender in
+                    try await sender.type("one\n")
+                    _ = try await running.log.first("accepted")
+                    for (name, value) in Self.values where name != "logLevel" {
+                        try await change(kitchen, ["set", name, value])
+                        if name == "port" { try await takes(kitchen, study, lab) }
+                        try await change(kitchen, ["unset", name])
+                    }
+                    try await change(kitchen, ["set", "accept", "everyone"])
+                    try await sender.type("two\n")
+                }
+                #expect(sent.exit == 0, "\(sent.text)")
+                _ = try await running.log.first("stored")
+                let film = try String(contentsOfFile: running.inbox + "/film", encoding: .utf8)
+                #expect(film == "one\ntwo\n")
+            }
+        }
+    }
+
+    /// Makes a setting before a receiver runs.
+    private func change(_ host: Host, offline name: String, _ value: String) async throws {
+        let outcome = try await host.run(arguments: ["config", "set", name, value])
+        #expect(outcome.exit == 0, "\(outcome)")
+    }
+
+    /// The receiver can be reached at its new port.
+    private func takes(_ kitchen: Host, _ study: Host, _ lab: Lab) async throws {
+        let status = try await kitchen.run(arguments: ["status"])
+        #expect(status.output.contains(Self.port), "\(status)")
+        try "x".write(toFile: lab.folder + "/small", atomically: false, encoding: .utf8)
+        let sent = try await study.run(
+            arguments: ["send", "small", "--to", "192.168.77.1:\(Self.port)"], in: lab.folder)
+        #expect(sent.exit == 0, "\(sent)")
+    }
+
+    @Test("a receiver that hides from the network, or from an interface, is found again after that", arguments: [
+        "all", "none",
+    ])
+    func hidden(avahi: String) async throws {
+        try await Lab.with(avahi: avahi) { lab in
+            let (kitchen, study) = (lab.host("kitchen"), lab.host("study"))
+            try await change(kitchen, offline: "accept", "everyone")
+            try await kitchen.becomeVisible()
+            try await kitchen.withReceiver(Programs.waftd, [], port: nil) { running in
+                func send(_ text: String, _ timeout: String = "20") async throws -> Int {
+                    try text.write(toFile: lab.folder + "/\(text)", atomically: false, encoding: .utf8)
+                    return try await study.run(
+                        arguments: ["send", text, "--to", "kitchen", "--timeout", timeout], in: lab.folder
+                    ).exit
+                }
+                #expect(try await send("first") == 0)
+                for (name, value) in [("discovery", "false"), ("skipInterfaces", "eth*")] {
+                    try await change(kitchen, ["set", name, value])
+                    #expect(try await send("hidden-\(name)", "2") == 10)
+                    try await change(kitchen, ["unset", name])
+                    #expect(try await send("after-\(name)") == 0)
+                }
+                #expect(try running.names() == ["after-discovery", "after-skipInterfaces", "first"])
+            }
+        }
+    }
+}
