@@ -21,7 +21,6 @@ struct ConfigEditCommand: AsyncParsableCommand {
     func run() async throws {
         let home = try CommandContext.place()
         let path = home.configurationFile
-        _ = ConfigurationTemplate.writeIfMissing(at: path)
         let old = try text(path)
         let folder = try EditorFolder()
         let copy = folder.path + "/config.yaml"
@@ -58,7 +57,7 @@ struct ConfigEditCommand: AsyncParsableCommand {
 
     private func text(_ path: String) throws(CommandError) -> String {
         do {
-            return try ConfigurationText(path: path)?.text ?? ""
+            return try ConfigurationText(path: path)?.text ?? ConfigurationTemplate.text
         } catch {
             throw CommandError(.usage, error)
         }

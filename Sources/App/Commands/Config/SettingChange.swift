@@ -30,7 +30,6 @@ struct SettingChange {
         let path = home.configurationFile
         let old: ConfigurationText
         do {
-            _ = ConfigurationTemplate.writeIfMissing(at: path)
             old = try ConfigurationWriting.change(path) { file in
                 let edit = try ConfigurationEdit(key, in: file)
                 return try texts.map { try edit.setting($0) } ?? edit.unsetting()

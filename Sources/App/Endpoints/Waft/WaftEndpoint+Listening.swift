@@ -14,7 +14,7 @@ import WaftDialect
 
 extension WaftEndpoint {
     package func listen(_ host: ReceivingHost) async throws {
-        // The port that was bound last; 0 before.
+        // The port that was bound last; 0 for none.
         var last = 0
         while !Task.isCancelled {
             guard host.visibility.visibility != .off else {
@@ -34,34 +34,35 @@ extension WaftEndpoint {
     private func listenWhileVisible(_ host: ReceivingHost, before: Int) async throws -> Int {
         try await withThrowingTaskGroup(of: Ending.self) { group in
             defer { group.cancelAll() }
-            var listener = try await bind(before: before)
-            while true {
-                let current = listener
-                let isOver: @Sendable (Visibility) -> Bool = { $0 == .off || !fits(current.port, settings.current) }
+            func serve(_ listener: SecureListener) {
                 group.addTask {
-                    try await serve(current, host)
+                    try await self.serve(listener, host)
                     return .ofListener
                 }
+            }
+            var listener = try await bind(before: before)
+            serve(listener)
+            while true {
+                let (port, wanted) = (listener.port, settings.current.port)
                 group.addTask {
-                    await host.visibility.run(until: isOver) { await announce(port: current.port, host) }
+                    await host.visibility.run(until: { $0 == .off || settings.current.port != wanted }) {
+                        await announce(port: port, host)
+                    }
                     return .ofAnnouncement
                 }
                 while try await group.next() == .ofListener {}
-                guard !Task.isCancelled, host.visibility.visibility != .off else { return current.port }
-                listener = try await bind(before: 0)
-                await current.stopAccepting()
+                guard !Task.isCancelled, host.visibility.visibility != .off else { return port }
+                guard let next = try await bind(insteadOf: port) else { continue }
+                serve(next)
+                await listener.stopAccepting()
+                listener = next
             }
         }
     }
 
     package func check(_ settings: Settings, listeningOn port: Int) async throws {
-        guard !fits(port, settings), let wanted = settings.port else { return }
+        guard sockets[dialect] == nil, let wanted = settings.port, Int(wanted) != port else { return }
         try await bind(Int(wanted)).close()
-    }
-
-    /// Whether a port is as the settings want it: if they name none, any is.
-    private func fits(_ port: Int, _ settings: Settings) -> Bool {
-        sockets[dialect] != nil || settings.port.map { Int($0) == port } ?? true
     }
 
     private func serve(_ listener: SecureListener, _ host: ReceivingHost) async throws {
@@ -117,13 +118,26 @@ extension WaftEndpoint {
             }
             return listener
         }
-        if before > 0, fits(before, settings.current), let listener = try? await bind(before) { return listener }
+        if before > 0, [nil, 0, UInt16(before)].contains(port), let listener = try? await bind(before) { return listener }
         if let port { return try await bind(Int(port)) }
         do {
             return try await bind(Int(WaftDialect.defaultPort))
         } catch let error as ListenerError where error.code == .addressInUse {
             logger.info("the default port is in use", metadata: ["port": "\(WaftDialect.defaultPort)"])
             return try await bind(0)
+        }
+    }
+
+    /// - Returns: nil if the open port is as the settings want it.
+    private func bind(insteadOf open: Int) async throws -> SecureListener? {
+        let port = settings.current.port
+        let wanted = Int(port ?? WaftDialect.defaultPort)
+        guard sockets[dialect] == nil, ![0, open].contains(wanted) else { return nil }
+        do {
+            return try await bind(wanted)
+        } catch let error as ListenerError where port == nil && error.code == .addressInUse {
+            // Then any will do.
+            return nil
         }
     }
 

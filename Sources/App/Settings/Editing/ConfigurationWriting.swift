@@ -12,7 +12,8 @@ package enum ConfigurationWriting {
     ///
     /// A link in the last place of the path is followed once, and stays. The new file has the mode of the old one; a file
     /// that was missing gets 0600.
-    /// - Parameter change: the new text; the same text if nothing is to be written. The text of a missing file is empty.
+    /// - Parameter change: the new text; the same text if nothing is to be written. A missing file
+    ///   has the text of the template.
     /// - Returns: the old text.
     /// - Throws: `Failure`, `Settings.InvalidError` for a file that is not read, or an error of `change`.
     @discardableResult
@@ -35,7 +36,7 @@ package enum ConfigurationWriting {
         _ path: String, _ target: String, _ change: (ConfigurationText) throws -> ConfigurationText
     ) throws -> ConfigurationText {
         removeRemains(of: target, in: SmallFile.folder(of: target))
-        let old = try ConfigurationText(path: path) ?? ConfigurationText(path: path, text: "")
+        let old = try ConfigurationText(path: path) ?? ConfigurationText(path: path, text: ConfigurationTemplate.text)
         let new = try change(old)
         guard new.text != old.text else { return old }
         var status = stat()

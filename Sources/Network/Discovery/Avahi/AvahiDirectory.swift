@@ -136,16 +136,17 @@ extension AvahiDirectory {
     /// Drops the responder and tries again: at once if it had worked, else after growing pauses.
     func lost(_ error: DiscoveryError) {
         logger.debug("responder lost", metadata: ["backend": "\(backend)", "error": "\(error)"])
-        withdrawAll()
-        stopBrowsers()
-        responder = nil
-        state = nil
+        dropResponder()
         observations.values.forEach { $0.tell(false) }
         refuse(error)
         // Refusing may have ended the last use.
         guard !publications.isEmpty || !browses.isEmpty || !observations.isEmpty else { return }
         let pause = Self.pause(afterFailures: failedConnections)
         failedConnections += 1
+        reconnect(after: pause)
+    }
+
+    private func reconnect(after pause: Duration) {
         reconnection = Task { [weak self] in
             try? await Task.sleep(for: pause)
             guard !Task.isCancelled else { return }
@@ -177,7 +178,8 @@ extension AvahiDirectory {
         // avahi-core takes names, not patterns, and takes them only once. Interfaces of containers, which come and go,
         // are not allowed ones; other new interfaces are so rare that a new responder does no harm.
         if backend == .embedded, responder != nil, !servedInterfaces.isSuperset(of: usable) {
-            renewResponder()
+            dropResponder()
+            connect()
         } else {
             responder?.networkChanged(to: network.snapshot)
             announceAll()
@@ -193,22 +195,16 @@ extension AvahiDirectory {
         guard denied != interfaces else { return }
         denied = interfaces
         guard responder != nil else { return }
-        switch backend {
-        case .embedded: renewResponder()
-        case .daemon:
-            stopBrowsers()
-            startBrowsers()
-            announceAll()
-            establishAll()
-        }
+        dropResponder()
+        // Avahi sends no farewell on an interface if the same record is announced on another one meanwhile.
+        reconnect(after: .milliseconds(500))
     }
 
-    private func renewResponder() {
+    private func dropResponder() {
         withdrawAll()
         stopBrowsers()
         responder = nil
         state = nil
-        connect()
     }
 }
 
