@@ -241,7 +241,7 @@ let package = Package(
         + module(
             .app, "Sending",
             [
-                "Endpoints", "Settings", "Control", "Sharing", "UniformTypes", "SecureTransport", "Discovery",
+                "Endpoints", "Settings", "Control", "Sharing", "UniformTypes", "SecureTransport",
                 "Contacts", "Pairing", "Outbox", "Handlers", "HandlerCatalog", "HookSandbox", "Desktop", "Executors",
                 "SystemCalls", nioCore, nioPosix, logging,
             ],
@@ -250,7 +250,7 @@ let package = Package(
             .app, "Receiving",
             [
                 "Endpoints", "Sending", "Settings", "Control", "SystemCalls", "Sharing", "UniformTypes", "ContentCheck",
-                "SecureTransport", "Discovery", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
+                "SecureTransport", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
                 "Contacts", "Pairing", "Outbox", "Desktop", "DBusClient", "Executors", "Streams", "ServiceManager",
                 nioCore, nioPosix, logging, lifecycle,
             ],

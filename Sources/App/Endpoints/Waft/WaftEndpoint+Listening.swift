@@ -118,7 +118,8 @@ extension WaftEndpoint {
             }
             return listener
         }
-        if before > 0, [nil, 0, UInt16(before)].contains(port), let listener = try? await bind(before) { return listener }
+        let mayStay = [nil, 0, UInt16(before)].contains(port)
+        if before > 0, mayStay, let listener = try? await bind(before) { return listener }
         if let port { return try await bind(Int(port)) }
         do {
             return try await bind(Int(WaftDialect.defaultPort))
