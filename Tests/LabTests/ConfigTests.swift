@@ -18,6 +18,36 @@ struct ConfigTests {
             .filter { $0.hasPrefix(".config.yaml") }
     }
 
+    private struct Listed: Decodable {
+        var setting: String
+    }
+
+    @Test("each setting of the list is in the template, the schema and the man page, and none is only there")
+    func everywhere() async throws {
+        try await withTemporaryFolder { folder in
+            let host = Host.loopback(folder + "/home")
+            let list = try await host.run(arguments: ["config", "list", "--all", "--json"])
+            let names = try list.output.split(separator: "\n").map {
+                try JSONDecoder().decode(Listed.self, from: Data($0.utf8)).setting
+            }
+            let first = Set(names.compactMap { $0.split(separator: ".").first.map(String.init) })
+            #expect(first.count > 20)
+            #expect(try await host.run(arguments: ["config", "set", "name", "x"]).exit == 0)
+            let template = try text(host)
+            let schema = try await host.run(arguments: ["config", "schema"])
+            let root = try JSONSerialization.jsonObject(with: Data(schema.output.utf8)) as? [String: Any]
+            #expect(Set((root?["properties"] as? [String: Any])?.keys.map(\.self) ?? []) == first)
+            let page = Programs.root + "/Scripts/package.d/man/"
+            let man = try await host.run(
+                page + "fill", [page + "waft-config.5", "", "", "", "/dev/null", "/dev/null", file(host)])
+            #expect(man.exit == 0, "\(man.errors)")
+            #expect(Set(man.output.matches(of: /(?m)^\.It Ic (\w+) :/).map { String($0.output.1) }) == first)
+            for word in names.compactMap({ $0.split(separator: ".").last }) {
+                #expect(template.contains("\(word):") && man.output.contains(word), "\(word)")
+            }
+        }
+    }
+
     @Test("leaves the old text or the new one when it is killed at any step, and the next change removes the remains")
     func killed() async throws {
         try await withTemporaryFolder { folder in
