@@ -35,11 +35,11 @@ struct ReceiverParts: Sendable {
     let outbox: OutboxService
     /// In order of preference; the receiver is known by the first one.
     let endpoints: [any Endpoint]
-    private let directory: SharedDirectory
-    private let plan: ReceiverPlan
+    let directory: SharedDirectory
+    let plan: ReceiverPlan
     private let awake: TransfersAwake
     /// The settings have changed.
-    private let news = Broadcast<Void>(buffer: .bufferingNewest(1))
+    let news = Broadcast<Void>(buffer: .bufferingNewest(1))
     /// Threads that may wait for the disk.
     let blocking: BlockingExecutor
     /// Separate threads for strangers' connections, so that strangers cannot occupy all threads.
@@ -167,72 +167,6 @@ struct ReceiverParts: Sendable {
             plan.logger.warning(
                 "a handler cannot be used", metadata: ["path": "\(problem.path)", "reason": "\(problem.reason)"])
         }
-    }
-
-    /// Lets the parts that do not ask for the settings each time use the new ones.
-    func settingsChanged(_ names: [String]) async {
-        let settings = plan.settings
-        inbox.use(
-            InboxRules(reserve: settings.reserve, conflict: settings.conflict, partials: settings.partials))
-        if names.contains("eligibility") || names.contains(where: { $0.hasPrefix("hook") }) || names.contains("sandbox")
-        {
-            await refreshHandlers()
-        }
-        if !Set(names).isDisjoint(with: ["accept", "policy"]) { judgeAgain() }
-        if names.contains("skipInterfaces") { await directory.interfacesChanged() }
-        news.send(())
-        door.lookAgain()
-    }
-
-    /// Answers the waiting offers that the settings decide now.
-    private func judgeAgain() {
-        plan.consent.use(plan.settings.accept)
-        for waiting in plan.consent.offers {
-            let answer = door.gate.judge(waiting.offer, from: waiting.peer)
-            let verdicts = answer.verdicts.compactMap(\.self)
-            if verdicts.count == waiting.offer.items.count { plan.consent.answer(waiting.number, verdicts) }
-        }
-    }
-
-    /// Shows offers and arrivals on the desktop, if there is one and the settings say so, until the task is cancelled.
-    func notify() async {
-        await withDiscardingTaskGroup { group in
-            group.addTask(executorPreference: blocking) { await showArrivals() }
-            group.addTask { await showOffersAsWanted() }
-        }
-    }
-
-    private func showOffersAsWanted() async {
-        let changes = news.watch()
-        while !Task.isCancelled {
-            let isOn = plan.settings.notifications.includesOffers
-            await withDiscardingTaskGroup { group in
-                if isOn { group.addTask { await showOffers() } }
-                for await _ in changes where plan.settings.notifications.includesOffers != isOn { break }
-                group.cancelAll()
-            }
-        }
-    }
-
-    private func showArrivals() async {
-        let notifier = DesktopNotifier(logger: plan.logger, surplus: ArrivalNotifications.surplus)
-        let (door, catalog) = (self.door, self.catalog)
-        await plan.arrivals.run(
-            on: notifier, lock: SessionLock(), opening: ArrivalDesk { catalog.current.registry }
-        ) { peer in
-            door.contactName(of: peer).map { .contact(name: $0) } ?? .stranger
-        }
-        await notifier.stop()
-    }
-
-    private func showOffers() async {
-        let notifier = DesktopNotifier(logger: plan.logger, surplus: OfferNotice.surplus)
-        let door = self.door
-        let notifications = OfferNotifications(notifier: notifier, offers: plan.consent) { peer in
-            door.contactName(of: peer).map { .contact(name: $0) } ?? .stranger
-        }
-        await notifications.run()
-        await notifier.stop()
     }
 
     /// Settles what an earlier process was about to move into the Inbox when it died.
