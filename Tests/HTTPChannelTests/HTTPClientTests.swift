@@ -5,7 +5,7 @@ import NIOPosix
 import TestSupport
 import Testing
 
-@Suite("The client's side of HTTP", .timeLimit(.minutes(1)))
+@Suite("The client's side of HTTP", .timeLimit(.minutes(3)))
 struct HTTPClientTests {
     /// A server that sends exactly `text` after a whole head, and then closes or continues to listen.
     private func against<Result: Sendable>(

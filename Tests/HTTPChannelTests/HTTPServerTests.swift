@@ -5,7 +5,7 @@ import NIOPosix
 import TestSupport
 import Testing
 
-@Suite("The server's side of HTTP", .timeLimit(.minutes(1)))
+@Suite("The server's side of HTTP", .timeLimit(.minutes(3)))
 struct HTTPServerTests {
     @Test("one connection serves many requests, one after the other")
     func keepAlive() async throws {

@@ -4,7 +4,7 @@ import NIOHTTP1
 import TestSupport
 import Testing
 
-@Suite("Waiting on either side of HTTP", .timeLimit(.minutes(1)))
+@Suite("Waiting on either side of HTTP", .timeLimit(.minutes(3)))
 struct HTTPWaitingTests {
     @Test("a waiting client is reminded, and then gets its answer")
     func interim() async throws {

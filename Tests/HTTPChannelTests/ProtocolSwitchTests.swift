@@ -61,7 +61,7 @@ private struct SecureLoopback: Sendable {
     }
 }
 
-@Suite("Another protocol on the same connection", .timeLimit(.minutes(1)))
+@Suite("Another protocol on the same connection", .timeLimit(.minutes(3)))
 struct ProtocolSwitchTests {
     /// Echoes everything that comes by the protocol `echo`, until the other side ends.
     @Sendable private static func respond(_ exchange: HTTPExchange) async throws {

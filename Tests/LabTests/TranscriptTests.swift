@@ -18,7 +18,10 @@ struct TranscriptTests {
         static let eligibility = "waft send photo.jpg report.pdf --to kitchen"
         static let digits = "waft pair --accept"
         static let code = "waft pair --code"
-        static let all = [receive, send, question, local, queue, offers, verify, handlers, eligibility, digits, code]
+        static let config = "waft config set accept contacts"
+        static let all = [
+            config, receive, send, question, local, queue, offers, verify, handlers, eligibility, digits, code,
+        ]
     }
 
     @Test("each transcript is run by a test of this suite")
@@ -49,6 +52,14 @@ struct TranscriptTests {
             let printed = Comparable.text(end.text.replacing("^C", with: ""), home: kitchen.home, isDialogue: true)
             let expected = receive.steps[0].output + question.lead
             #expect(printed == Comparable.text(expected.joined(separator: "\n"), isDialogue: true))
+        }
+    }
+
+    @Test("a changed setting")
+    func config() async throws {
+        let session = try PrintedSession.named(Title.config)
+        try await withMachines { kitchen, _, _ in
+            for step in session.steps { expect(try await kitchen.shell(step.command), step, on: kitchen) }
         }
     }
 
