@@ -1,6 +1,7 @@
 package import Desktop
 package import Endpoints
 package import Sharing
+import Synchronization
 
 /// Sends activity items to one peer: finds it, connects, offers, moves accepted items, and returns receipts.
 package struct Sender: Sendable {
@@ -49,7 +50,15 @@ package struct Sender: Sendable {
     ) async throws(SendError) -> SendReport {
         let awake = WakeHold(inhibitor())
         defer { withExtendedLifetime(awake) {} }
+        let transfer = options.transfer ?? TransferID()
+        let recipient = Mutex<ItemRecipient?>(nil)
+        let sources = sources.map { source in
+            (source as? any RecipientItemSource)?.made { recipient.withLock { $0 } } ?? source
+        }
         let observe: @Sendable (SendEvent) -> Void = { event in
+            if case .connected(let peer, let name) = event {
+                recipient.withLock { $0 = ItemRecipient(peer: peer, name: name, transfer: transfer) }
+            }
             if case .answered(let verdict) = event, verdict.acceptsAnything { awake.take() }
             observe(event)
         }
@@ -58,7 +67,7 @@ package struct Sender: Sendable {
             throw SendError(.unreachable, "\(target.dialect.title) is not spoken here")
         }
         let offer = Offer(
-            transfer: options.transfer ?? TransferID(),
+            transfer: transfer,
             items: sources.map(\.offered), annotation: options.annotation, senderName: ownName(),
             takesPart: options.takesPart, dialect: target.dialect)
         return try await endpoint.send(

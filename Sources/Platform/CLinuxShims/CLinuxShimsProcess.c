@@ -2,6 +2,7 @@
 #include "CLinuxShimsProcess.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <string.h>
@@ -18,6 +19,8 @@
 #endif
 
 pid_t CLinuxShims_fork(void) { return fork(); }
+
+int CLinuxShims_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int CLinuxShims_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L); }
 

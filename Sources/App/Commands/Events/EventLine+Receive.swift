@@ -40,6 +40,7 @@ extension EventLine {
         /// The first `shownItems` of the items; `count` says how many there are.
         var items: [Item]
         var count: Int
+        var subject: String?
         var note: String?
         var size: UInt64?
         /// Bytes free on the disk of the destination.
@@ -50,7 +51,7 @@ extension EventLine {
         init(_ offer: Offer, from peer: Peer) {
             (from, via, transfer) = (peer, offer.dialect.name, offer.transfer.text)
             (items, count) = (Item.first(of: offer), offer.items.count)
-            (note, size) = (offer.annotation["note"], offer.knownSize)
+            (subject, note, size) = (offer.subject, offer.annotation["note"], offer.knownSize)
         }
 
         init(_ summary: OfferSummary) {
@@ -62,7 +63,8 @@ extension EventLine {
                     item: number, name: item.name, kind: item.kind, type: item.type, size: item.size,
                     sizeHint: item.sizeHint, entries: item.entries)
             }
-            (count, note, size) = (summary.itemCount, summary.note, summary.size)
+            (count, size) = (summary.itemCount, summary.size)
+            (subject, note) = (summary.subject, summary.note)
             (free, warning) = (summary.freeRoom, summary.asker?.warning)
         }
     }

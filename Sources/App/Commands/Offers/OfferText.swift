@@ -11,6 +11,7 @@ enum OfferText {
     static func lines(_ offer: OfferSummary, items most: Int = .max) -> [String] {
         var lines = ["\(offer.number): \(asker(offer)) offers \(items(offer)), \(sizes(offer))"]
         if let warning = warning(offer) { lines.append(warning) }
+        if let subject = offer.subject { lines.append("  subject: \(TerminalText.escaped(subject))") }
         if let note = offer.note { lines.append("  note: \(TerminalText.escaped(note))") }
         // `waft accept --items` takes these numbers.
         let isNumbered = offer.itemCount > 1

@@ -41,6 +41,9 @@ enum OutboxText {
             ("expires", time(standing.expires)), ("attempts", "\(standing.attempts)"),
             ("transfer", standing.transfer),
         ]
+        if let subject = job.options.annotation[Offer.subjectKey] {
+            facts.append(("subject", TerminalText.escaped(subject, limit: 1_000)))
+        }
         if let note = job.options.annotation["note"] {
             facts.append(("note", TerminalText.escaped(note, limit: 1_000)))
         }

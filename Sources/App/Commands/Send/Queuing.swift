@@ -68,6 +68,8 @@ struct Queuing {
     }
 
     private func add(_ source: any ItemSource, _ number: Int, to draft: OutboxDraft) throws {
+        // A program makes its item now: there is no peer that could accept it first.
+        if source is ProgramSource { return try draft.addCopy(of: source) }
         switch number {
         case ..<paths.count:
             let path = paths[number]

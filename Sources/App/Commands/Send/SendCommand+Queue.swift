@@ -11,12 +11,12 @@ import Sharing
 extension SendCommand {
     /// `--queue`.
     func leaveToDaemon(
-        _ sources: [any ItemSource], paths: [String], to names: [String], _ context: CommandContext
+        _ sources: [any ItemSource], paths: [String], to names: [String], _ options: SendOptions, _ context: CommandContext
     ) async throws {
         let cancellation = Cancellation()
         let queuing = Queuing(
             context: context, sources: sources, paths: paths, texts: text, urls: url,
-            options: try options(), queue: queue, cancellation: cancellation)
+            options: options, queue: queue, cancellation: cancellation)
         let jobs = try await Interruption.watching(cancellation) { try queuing.run(to: names) }
         let isRunning = await queuing.tellDaemon()
         for job in jobs {

@@ -53,6 +53,13 @@ struct SendCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("A URL to send. Can be repeated.", valueName: "url"))
     var url: [String] = []
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A program that makes an item when a peer has accepted it; see Item sources in the manual. Repeatable.",
+            valueName: "program"), completion: .file())
+    var source: [String] = []
+
     @Option(name: .long, help: ArgumentHelp("Name of the item, if there is only one.", valueName: "name"))
     var name: String?
 
@@ -60,6 +67,9 @@ struct SendCommand: AsyncParsableCommand {
         name: .long, help: ArgumentHelp("Uniform type identifier of the item, if there is only one.", valueName: "type")
     )
     var type: String?
+
+    @Option(name: .long, help: ArgumentHelp("The subject of all that is sent, in a line.", valueName: "line"))
+    var subject: String?
 
     @Option(name: .long, help: ArgumentHelp("A note for the other side's handler.", valueName: "note"))
     var note: String?
@@ -103,7 +113,7 @@ struct SendCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let context = try CommandContext()
-        let options = try self.options()
+        var options = try self.options()
         text = try SentTexts.read(text, items: items)
         var (paths, names) = (items, to)
         for item in items where item.hasSuffix(":") && item.count > 1 && !FileManager.default.fileExists(atPath: item) {
@@ -120,22 +130,25 @@ struct SendCommand: AsyncParsableCommand {
         }
         let omissions = OmissionRendering(json: json)
         let sources = try SendSources(
-            paths: paths, texts: text, urls: url, name: name, type: type, peers: max(names.count, 1),
+            paths: paths, texts: text, urls: url, programs: source,
+            activity: queue.queue ? SendSources.queue : SendSources.airdrop, name: name, type: type, peers: max(names.count, 1),
             selection: TreeSelection(excluded: exclude, skipsUnsendable: skipUnreadable), canLeaveOut: !queue.queue,
             leftOut: omissions.show
         ).make()
         omissions.end()
+        if subject == nil { options.annotation[Offer.subjectKey] = ProgramSource.subject(of: sources) }
         if dryRun { return DryRun.show(sources, json: json) }
         if queue.queue, !names.isEmpty {
-            return try await leaveToDaemon(sources, paths: paths, to: names, context)
+            return try await leaveToDaemon(sources, paths: paths, to: names, options, context)
         }
         // The sources have the words; tens of thousands of them are not listed twice.
         if !queue.queue { (items, paths) = ([], []) }
         let finder = try CommandFinder.make(context)
         let cancellation = Cancellation()
         if names.isEmpty { names = [try await PeerPicker.pick(finder)] }
-        if queue.queue { return try await leaveToDaemon(sources, paths: paths, to: names, context) }
+        if queue.queue { return try await leaveToDaemon(sources, paths: paths, to: names, options, context) }
         let references = try names.map(Self.reference)
+        let chosen = options
         let sender = Sender(
             finder: finder, ownName: context.settings.name, sentLog: context.home.sentLog,
             inhibitor: context.settings.inhibitsSleep
@@ -147,7 +160,7 @@ struct SendCommand: AsyncParsableCommand {
                 for (index, reference) in references.enumerated() {
                     group.addTask {
                         let exit = await SendRun.run(
-                            sender, sources, to: reference, options, cancellation, rendering)
+                            sender, sources, to: reference, chosen, cancellation, rendering)
                         return (index, exit)
                     }
                 }
@@ -180,6 +193,12 @@ struct SendCommand: AsyncParsableCommand {
                 throw CommandError(.usage, "--note is longer than \(Limits.annotationBytes - 64) bytes")
             }
             options.annotation["note"] = note
+        }
+        if let subject {
+            guard let line = Offer.subject(subject) else {
+                throw CommandError(.usage, "--subject is one line of at most \(Offer.subjectBytes) bytes")
+            }
+            options.annotation[Offer.subjectKey] = line
         }
         if let timeout {
             guard let duration = Seconds.duration(timeout) else {

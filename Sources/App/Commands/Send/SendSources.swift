@@ -10,6 +10,10 @@ struct SendSources {
     var paths: [String]
     var texts: [String]
     var urls: [String]
+    /// Paths of programs that make items.
+    var programs: [String] = []
+    /// The type of the activity for which they are asked.
+    var activity = SendSources.airdrop
     var name: String?
     var type: String?
     /// How many peers it goes to.
@@ -21,10 +25,12 @@ struct SendSources {
     /// Called with each item or entry that cannot be sent and is left out.
     var leftOut: (SourceError) -> Void = { _ in }
 
+    static let airdrop = "org.waft.activity.airdrop"
+    static let queue = "org.waft.activity.queue"
+
     /// Looks at every file; finds all that can be found wrong before anything is offered.
     /// - Throws: `CommandError`: 64 for wrong words, 66 for inputs that cannot be read.
     func make() throws(CommandError) -> [any ItemSource] {
-        let count = paths.count + texts.count + urls.count
         guard count > 0 else {
             throw CommandError(.usage, "nothing to send", hint: "for example: waft send photo.jpg --to kitchen")
         }
@@ -38,7 +44,7 @@ struct SendSources {
         }
         let (name, type) = (try safeName(), try uniformType())
         let paths = paths.filter { !isExcluded($0) }
-        guard paths.count + texts.count + urls.count > 0 else {
+        guard paths.count + texts.count + urls.count + programs.count > 0 else {
             throw CommandError(.usage, "nothing to send: --exclude leaves out all of it")
         }
         let sources: [any ItemSource]
@@ -52,8 +58,15 @@ struct SendSources {
         if type != nil, let disagreement = sources.first?.offered.disagreement(by: .system) {
             throw CommandError(.usage, "--type: \(TerminalText.escaped(disagreement, limit: 1_000))")
         }
+        if peers > 1, let single = sources.first(where: { ($0 as? ProgramSource)?.isForMany == false }) {
+            throw CommandError(
+                .usage, "\(TerminalText.escaped(single.origin, limit: 1_000)) makes its item once only",
+                hint: "give one peer, or let its placeholder say \"repeatable\": true")
+        }
         return sources
     }
+
+    private var count: Int { paths.count + texts.count + urls.count + programs.count }
 
     private func isExcluded(_ path: String) -> Bool {
         if path == "-" || selection.excluded.isEmpty { return false }
@@ -79,7 +92,7 @@ struct SendSources {
 
     /// How to send the rest of several items or of a folder; nil if there is no rest.
     private var hint: String? {
-        let hasRest = paths.count + texts.count + urls.count > 1 || paths.contains(where: Self.isFolder)
+        let hasRest = count > 1 || paths.contains(where: Self.isFolder)
         guard canLeaveOut, !selection.skipsUnsendable, hasRest, !paths.contains("-") else { return nil }
         return "--skip-unreadable sends the rest; --exclude PATTERN leaves files and folders out by name"
     }
@@ -89,14 +102,13 @@ struct SendSources {
         _ paths: [String], _ name: SafeName?, _ type: UniformType?
     ) throws(SourceError) -> [any ItemSource] {
         var sources: [any ItemSource] = []
-        sources.reserveCapacity(paths.count + texts.count + urls.count)
+        sources.reserveCapacity(count)
         var found: SourceError?
         var skipped: SourceError?
         /// - Returns: whether to check further items for more faults.
-        func add(_ make: () throws(SourceError) -> any ItemSource) -> Bool {
+        func add(_ make: () throws(SourceError) -> (any ItemSource)?) -> Bool {
             do throws(SourceError) {
-                let source = try make()
-                if found == nil { sources.append(source) }
+                if let source = try make(), found == nil { sources.append(source) }
                 return true
             } catch {
                 if selection.skipsUnsendable {
@@ -125,6 +137,16 @@ struct SendSources {
         for text in texts { sources.append(TextSource(text, name: name, type: type)) }
         for url in urls {
             guard add({ () throws(SourceError) in try URLSource(url, name: name, type: type) }) else { break }
+        }
+        for path in programs {
+            let goesOn = add { () throws(SourceError) in
+                if let source = try ProgramSource.asking(path, activity: activity) { return source }
+                let fault = SourceError(.unreadable, "\(PathText.printable(path)) has nothing to share")
+                leftOut(fault)
+                skipped = skipped ?? fault
+                return nil
+            }
+            if !goesOn { break }
         }
         if let found { throw found }
         // If no item is left, the first problem is the failure, as without --skip-unreadable.

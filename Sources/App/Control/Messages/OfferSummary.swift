@@ -48,6 +48,7 @@ package struct OfferSummary: Codable, Sendable, Equatable {
     package var peerName: String
     package var asker: Asker?
     package var transfer: String
+    package var subject: String?
     package var note: String?
     /// The first `shownItems` of them.
     package var items: [Item]
@@ -72,7 +73,7 @@ package struct OfferSummary: Codable, Sendable, Equatable {
         peerName = offer.senderName
         self.asker = asker
         transfer = offer.transfer.text
-        note = offer.annotation["note"]
+        (subject, note) = (offer.subject, offer.annotation["note"])
         items = offer.items.prefix(Self.shownItems).map(Item.init)
         itemCount = offer.items.count
         size = offer.knownSize

@@ -49,6 +49,7 @@ package enum OfferNotice {
         case .stranger:
             lines = ["From \(NotificationText.stranger(waiting.peer, callingItself: offer.senderName))"]
         }
+        if let subject = offer.subject { lines.append("Subject: " + NotificationText.line(subject, limit: noteLength)) }
         for item in offer.items.prefix(shownItems) { lines.append(line(item)) }
         let rest = offer.items.count - min(offer.items.count, shownItems)
         if rest > 0 { lines.append("and \(rest) more") }

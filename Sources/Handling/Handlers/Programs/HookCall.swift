@@ -110,6 +110,7 @@ package struct HookCall: Sendable {
             "WAFT_PEER_ID": origin?.peer.id,
             "WAFT_PEER_NAME": origin?.peer.name,
             "WAFT_TRANSFER": origin?.transfer,
+            "WAFT_SUBJECT": origin?.annotation[Offer.subjectKey].flatMap(Offer.subject),
             "WAFT_ATTEMPT": first.map { String($0.attempt) },
             "WAFT_ITEMS": isBatch ? String(items.count) : nil,
         ]

@@ -6,6 +6,9 @@
 /* fork(2), which Swift hides: for a process that has one thread. */
 pid_t CLinuxShims_fork(void);
 
+/* pipe2(2), close-on-exec: a program that another thread starts meanwhile does not get its ends. */
+int CLinuxShims_pipe(int ends[2]);
+
 /* prctl(2) with PR_SET_CHILD_SUBREAPER: descendants whose parent ends become children of this process. */
 int CLinuxShims_become_subreaper(void);
 

@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+/// `waft send --source`, and the subject.
+@Suite("Items that a program makes", .serialized, .timeLimit(.minutes(2)))
+struct SourceTests {
+    /// A program that writes its calls to `calls` beside it.
+    private func program(_ folder: String, placeholder: String, item: String) throws -> String {
+        try writeScript(
+            """
+            #!/bin/sh
+            echo "$1 $WAFT_ACTIVITY ${WAFT_PEER_NAME-}" >>'\(folder)/calls'
+            case $1 in placeholder) \(placeholder);; item) \(item);; esac
+            """, to: folder + "/source")
+        return folder + "/source"
+    }
+
+    private func calls(_ folder: String) throws -> [String] {
+        try String(contentsOfFile: folder + "/calls", encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    @Test("an accepted item is made for its recipient, and its subject reaches the handler")
+    func accepted() async throws {
+        try await withTemporaryFolder { folder in
+            let source = try program(
+                folder, placeholder: #"echo '{"name": "report.txt", "type": "public.plain-text", "subject": "May"}'"#,
+                item: #"echo "for $WAFT_PEER_NAME""#)
+            var kitchen = Host.loopback(folder + "/kitchen")
+            let hook = try kitchen.useHook("#!/bin/sh\necho \"$WAFT_SUBJECT\" >subject\n", in: folder)
+            try await kitchen.withReceiver(Programs.waft, ["receive", "--accept", "everyone", "--name", "kitchen"]) {
+                running in
+                let sent = try await Host.loopback(folder + "/study").run(
+                    arguments: ["send", "--source", source, "--to", running.address, "--wait", "opened"])
+                #expect(sent.exit == 0, "\(sent)")
+                let text = try String(contentsOfFile: running.inbox + "/report.txt", encoding: .utf8)
+                #expect(text == "for kitchen\n")
+                #expect(try String(contentsOfFile: hook + "/subject", encoding: .utf8) == "May\n")
+            }
+            #expect(
+                try calls(folder) == [
+                    "placeholder org.waft.activity.airdrop ", "item org.waft.activity.airdrop kitchen",
+                ])
+        }
+    }
+
+    @Test(
+        "an item that is not accepted is never made",
+        arguments: [(["--accept", "none"], 12), (["--accept", "everyone"], 14)])
+    func notAccepted(rule: [String], exit: Int) async throws {
+        try await withTemporaryFolder { folder in
+            // The second receiver has no room for it.
+            let source = try program(
+                folder, placeholder: #"echo '{"name": "a", "size": 1000000000000000}'"#, item: "echo x")
+            try await Host.loopback(folder + "/kitchen").withReceiver(Programs.waft, ["receive"] + rule) { running in
+                let sent = try await Host.loopback(folder + "/study").run(
+                    arguments: ["send", "--source", source, "--to", running.address, "--timeout", "2"])
+                #expect(sent.exit == exit, "\(sent)")
+            }
+            #expect(try calls(folder) == ["placeholder org.waft.activity.airdrop "])
+        }
+    }
+
+    @Test("nothing of an item is stored whose program fails, or makes another number of bytes than it said")
+    func failing() async throws {
+        try await withTemporaryFolder { folder in
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                for (item, exit) in [("echo x; exit 3", 66), ("echo x", 17), ("echo 123456", 17)] {
+                    let source = try program(folder, placeholder: #"echo '{"name": "a", "size": 5}'"#, item: item)
+                    let sent = try await Host.loopback(folder + "/study").run(
+                        arguments: ["send", "--source", source, "--to", running.address])
+                    #expect(sent.exit == exit && sent.errors.contains("source:"), "\(item): \(sent)")
+                    #expect(try running.names() == [])
+                    #expect(try running.kept() == [])
+                }
+            }
+        }
+    }
+
+    @Test("a program with nothing to share is left out, and alone is 66; one that makes its item once has one peer")
+    func words() async throws {
+        try await withTemporaryFolder { folder in
+            let study = Host.loopback(folder + "/study")
+            let none = try program(folder, placeholder: "exit 1", item: "")
+            let alone = try await study.run(arguments: ["send", "--source", none, "--to", "x"])
+            #expect(alone.exit == 66 && alone.errors.contains("has nothing to share"), "\(alone)")
+            let both = try await study.run(
+                arguments: ["send", "--text", "x", "--source", none, "--to", "x", "--dry-run"])
+            #expect(both.exit == 0 && both.errors.contains("left out: ") && both.output.contains("x.txt"), "\(both)")
+            let once = try program(folder, placeholder: #"echo '{"name": "a"}'"#, item: "")
+            let two = try await study.run(arguments: ["send", "--source", once, "--to", "x", "--to", "y"])
+            #expect(two.exit == 64 && two.errors.contains("makes its item once only"), "\(two)")
+            let long = try await study.run(
+                arguments: ["send", "--text", "x", "--subject", String(repeating: "x", count: 1_025), "--to", "x"])
+            #expect(long.exit == 64 && long.errors.contains("--subject is one line of at most 1024 bytes"), "\(long)")
+        }
+    }
+
+    @Test("a queued item is made at once, and its copy is sent")
+    func queued() async throws {
+        try await withTemporaryFolder { folder in
+            let study = Host.loopback(folder + "/study")
+            let source = try program(folder, placeholder: #"echo '{"name": "a"}'"#, item: "echo x")
+            let sent = try await study.run(arguments: ["send", "--source", source, "--to", "x", "--queue"])
+            #expect(sent.exit == 0, "\(sent)")
+            #expect(
+                try calls(folder) == ["placeholder org.waft.activity.queue ", "item org.waft.activity.queue "])
+        }
+    }
+}
