@@ -205,7 +205,7 @@ struct ReceiverParts: Sendable {
             group.addTask {
                 await withTaskExecutorPreference(blocking) { await refreshDesktopEntry() }
                 for await snapshot in catalog.changes() {
-                    use(snapshot)
+                    await use(snapshot)
                     await withTaskExecutorPreference(blocking) { await refreshDesktopEntry() }
                 }
             }
@@ -221,7 +221,7 @@ struct ReceiverParts: Sendable {
 
     /// Reads the handlers again. When this returns, they apply to all further offers and arrivals.
     func refreshHandlers() async {
-        await Task(executorPreference: blocking) { use(catalog.refresh()) }.value
+        await Task(executorPreference: blocking) { await use(catalog.refresh()) }.value
     }
 
     /// Gives the desktop entry, if one is installed, the schemes of the present handlers.
@@ -235,9 +235,10 @@ struct ReceiverParts: Sendable {
         }
     }
 
-    private func use(_ snapshot: CatalogSnapshot) {
+    private func use(_ snapshot: CatalogSnapshot) async {
         inbox.use(ContentChecker(types: snapshot.registry))
         engine.handlersChanged()
+        await calls.useSettings(of: choice().residentPrograms)
         startKeptHandlers()
     }
 }

@@ -45,6 +45,8 @@ package struct HandlerBundle: Hashable, Sendable {
     /// `UTImportedTypeDeclarations`: copies of the types of other bundles.
     package let importedTypes: [TypeDeclaration]
     package let launch: LaunchRules
+    /// The settings that its `Settings.bundle` declares, with the user's values.
+    package let settings: HandlerSettings
     /// Names in the user's languages, safe to show: that of the bundle by `nameKey`, others by the name itself.
     private let texts: [String: String]
 
@@ -65,6 +67,7 @@ package struct HandlerBundle: Hashable, Sendable {
         exportedTypes: [TypeDeclaration] = [],
         importedTypes: [TypeDeclaration] = [],
         launch: LaunchRules = LaunchRules(),
+        settings: HandlerSettings = .none,
         texts: [String: String] = [:]
     ) {
         self.identifier = identifier
@@ -81,6 +84,7 @@ package struct HandlerBundle: Hashable, Sendable {
         self.exportedTypes = exportedTypes
         self.importedTypes = importedTypes
         self.launch = launch
+        self.settings = settings
         self.texts = texts
     }
 

@@ -12,6 +12,34 @@ package enum CatalogLimits {
     static let propertyList = PropertyListBounds(
         documentBytes: documentBytes, depth: 32, values: 20_000, textBytes: 4 << 20)
 
+    /// Bytes of a property list in a `Settings.bundle`.
+    package static let paneBytes = 256 << 10
+
+    /// Bounds on a property list in a `Settings.bundle`.
+    static let pane = PropertyListBounds(documentBytes: paneBytes, depth: 8, values: 10_000, textBytes: 1 << 20)
+
+    /// Property lists of a `Settings.bundle`, and of those within each other, the first included.
+    static let panes = 32
+    static let paneDepth = 8
+
+    /// Rows of a `Settings.bundle`, those without a key too.
+    static let settingRows = 512
+
+    /// Keys of a `Settings.bundle`.
+    package static let settingKeys = 128
+
+    /// Bytes of a key of a setting.
+    package static let settingKeyBytes = 128
+
+    /// Bytes of the value of a setting.
+    package static let settingValueBytes = 4 << 10
+
+    /// Values that one setting can have.
+    static let settingChoices = 256
+
+    /// Characters of a title that are kept.
+    static let settingTitleCharacters = 256
+
     /// Bundles in one folder; those after the limit, by name, are left out.
     package static let bundlesInFolder = 1_000
 

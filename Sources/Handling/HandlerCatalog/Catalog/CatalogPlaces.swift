@@ -67,6 +67,10 @@ struct CatalogPlaces: Sendable {
     }
 
     mutating func add(_ reading: BundleFolder.Reading) {
+        for file in reading.settingsFiles {
+            watch(Paths.folder(of: file), for: Interest(names: [Paths.name(of: file)]))
+            stamped[file] = false
+        }
         guard let executable = reading.executable else { return }
         stamped[executable] = false
         var path = executable

@@ -8,10 +8,12 @@ extension HandlerCatalog {
         package let path: String
         /// Absolute path of the handler's data folder, which is kept; nil if there is none or another bundle uses it.
         package let dataFolder: String?
+        /// The identifier of a handler whose data folder and settings no other bundle uses now; nil otherwise.
+        package let identifier: BundleIdentifier?
     }
 
     /// Removes a handler from the user's folder, even a broken one, and the user's choices about it. Keeps its data
-    /// folder.
+    /// folder and its settings.
     ///
     /// - Parameter name: as in `CatalogSnapshot.bundle(named:)`; for a bundle that cannot be used, its folder's name.
     /// - Throws: `CatalogError` `unknownHandler`, `ambiguousName`, `notYours`, `storage`.
@@ -32,7 +34,7 @@ extension HandlerCatalog {
             throw .storage(path, error)
         }
         // Another bundle with this identifier may be found now. Then the choices are about that one.
-        guard let identifier, load().bundle(identifier) == nil else { return Removal(path: path, dataFolder: nil) }
+        guard let identifier, load().bundle(identifier) == nil else { return Removal(path: path, dataFolder: nil, identifier: nil) }
         do {
             try firstLaunches?.forget(identifier)
         } catch {
@@ -44,7 +46,7 @@ extension HandlerCatalog {
             || choices.schemeDefaults.values.contains(identifier)
         if isChosen { try change { $0.forget(identifier) } }
         let data = folders.data(of: identifier)
-        return Removal(path: path, dataFolder: Paths.isFolder(data) ? data : nil)
+        return Removal(path: path, dataFolder: Paths.isFolder(data) ? data : nil, identifier: identifier)
     }
 
     private func removable(

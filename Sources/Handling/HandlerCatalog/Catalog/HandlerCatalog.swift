@@ -9,6 +9,8 @@ package struct HandlerCatalog: Sendable {
     package let folders: HandlerFolders
     /// Absolute path of the JSON file with the user's choices.
     package let choicesPath: String
+    /// Absolute path of the folder with a file of settings for each handler: `IDENTIFIER.json`.
+    package let settingsFolder: String
     /// The meaning of `~/` in bundles' paths; nil if unknown.
     package let home: String?
     /// The kind of this machine, such as `laptop`, for variants of keys (`KEY~laptop`); nil if unknown.
@@ -23,10 +25,12 @@ package struct HandlerCatalog: Sendable {
     /// The languages in which names of bundles are shown: `UserLanguages`. Empty for untranslated names.
     package var languages: [String] = []
 
-    /// - Parameters: see the properties; the folders of the handlers are added to `closed`.
+    /// - Parameters: see the properties; the folders of the handlers and of their settings are added to `closed`.
+    ///   `settingsFolder` is nil for `handlers` beside the file of the choices.
     package init(
         folders: HandlerFolders,
         choicesPath: String,
+        settingsFolder: String? = nil,
         home: String?,
         device: String? = nil,
         rule: @escaping @autoclosure @Sendable () -> EligibilityRule = .everything,
@@ -36,6 +40,7 @@ package struct HandlerCatalog: Sendable {
     ) {
         self.folders = folders
         self.choicesPath = choicesPath
+        self.settingsFolder = settingsFolder ?? Paths.folder(of: choicesPath) + "/handlers"
         self.home = home
         self.device = device
         ruling = rule
@@ -44,6 +49,7 @@ package struct HandlerCatalog: Sendable {
         var closed = closed
         closed.add(folders.all.map { ClosedPlaces.Place($0.path, "a folder of handlers") })
         closed.add([ClosedPlaces.Place(folders.data, "the folder of the data of handlers")])
+        closed.add([ClosedPlaces.Place(self.settingsFolder, "the folder of the settings of handlers")])
         self.closed = closed
     }
 
@@ -99,7 +105,8 @@ package struct HandlerCatalog: Sendable {
                 Paths.real(bundle.path).map { ClosedPlaces.Place($0, "the bundle of a handler") }
             })
         return BundleFolder.Context(
-            device: device, home: home, folders: folders, languages: languages, closed: closed)
+            device: device, home: home, folders: folders, languages: languages, closed: closed,
+            settingsFile: settingsFile)
     }
 
     private func idleDefaults(_ choices: UserChoices, _ installed: Set<BundleIdentifier>) -> [HandlerProblem] {

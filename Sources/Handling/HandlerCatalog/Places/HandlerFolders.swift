@@ -44,7 +44,7 @@ package struct HandlerFolders: Hashable, Sendable {
     /// A missing folder has none. A file with such a name is included: reading it later reports that it is no bundle.
     static func bundles(in path: String, _ origin: HandlerOrigin) -> (folders: [BundleFolder], problems: [String]) {
         guard let stream = opendir(path) else {
-            let isMissing = errno == ENOENT || errno == ENOTDIR && !isThere(path)
+            let isMissing = errno == ENOENT || errno == ENOTDIR && !Paths.isThere(path)
             return ([], isMissing ? [] : ["it cannot be read: \(SystemError.last)"])
         }
         defer { closedir(stream) }
@@ -72,10 +72,5 @@ package struct HandlerFolders: Hashable, Sendable {
             BundleFolder(path: path + "/" + name, origin: origin)
         }
         return (folders, problems)
-    }
-
-    private static func isThere(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0
     }
 }

@@ -16,6 +16,12 @@ enum Paths {
         return String(validatingCString: resolved)
     }
 
+    /// Whether there is anything; links are not followed.
+    static func isThere(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+
     static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

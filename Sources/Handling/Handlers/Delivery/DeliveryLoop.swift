@@ -146,7 +146,8 @@ struct DeliveryLoop {
         let handler = candidate.program.identifier
         var desk = desks[handler] ?? Desk(program: candidate.program)
         // A changed program must answer its launch questions again.
-        if desk.program != candidate.program { (desk.program, desk.isLaunched) = (candidate.program, false) }
+        if !desk.program.isSame(as: candidate.program) { desk.isLaunched = false }
+        desk.program = candidate.program
         desks[handler] = desk
         if let notBefore = [entry.notBefore, released.held(number)].compactMap(\.self).max() {
             desks[handler]?.queue.insert(number, notBefore: notBefore)

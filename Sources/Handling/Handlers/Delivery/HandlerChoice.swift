@@ -97,9 +97,12 @@ package struct HandlerChoice: Sendable {
     }
 
     /// The programs that run as long as the receiver does.
-    package var keptPrograms: [HandlerProgram] {
+    package var keptPrograms: [HandlerProgram] { residentPrograms.filter(\.keepsRunning) }
+
+    /// The programs that stay for several arrivals.
+    package var residentPrograms: [HandlerProgram] {
         let snapshot = catalog()
-        return snapshot.bundles.filter(snapshot.isEnabled).compactMap(program).filter(\.keepsRunning)
+        return snapshot.bundles.filter(snapshot.isEnabled).compactMap(program).filter { $0.mode == .resident }
     }
 
     private func usualCandidates(for subject: Subject, _ snapshot: CatalogSnapshot) -> [Candidate] {

@@ -53,18 +53,38 @@ package final class HandlerCalls: HandlerCalling {
 
     // MARK: Resident handlers
 
-    /// The resident handler of a program; a new one if its bundle has changed; nil after `stop`.
+    /// The resident handler of a program, with the program's settings; a new one if its bundle has changed; nil after
+    /// `stop`.
     private func resident(_ program: HandlerProgram) async -> ResidentHandler? {
         let (resident, outdated): (ResidentHandler?, ResidentHandler?) = state.withLock { state in
             if state.isStopped { return (nil, nil) }
             let known = state.residents[program.identifier]
-            if let known, known.program == program { return (known.resident, nil) }
+            if let known, known.program.isSame(as: program) {
+                state.residents[program.identifier]?.program = program
+                return (known.resident, nil)
+            }
             let resident = ResidentHandler(program: program, runner: runner)
             state.residents[program.identifier] = (program, resident)
             return (resident, known?.resident)
         }
         await outdated?.stop()
+        await resident?.use(program.settings)
         return resident
+    }
+
+    /// Lets the resident handlers that run use the settings of their programs. Those whose bundle has changed in
+    /// another way are passed over: they end at their next call.
+    package func useSettings(of programs: [HandlerProgram]) async {
+        let changed = state.withLock { state in
+            programs.compactMap { program -> (ResidentHandler, HandlerProgram)? in
+                guard let known = state.residents[program.identifier], known.program != program,
+                    known.program.isSame(as: program)
+                else { return nil }
+                state.residents[program.identifier]?.program = program
+                return (known.resident, program)
+            }
+        }
+        for (resident, program) in changed { await resident.use(program.settings) }
     }
 
     /// Starts the programs that stay, and ends those that are no longer among them.

@@ -45,6 +45,8 @@ package struct HandlerProgram: Hashable, Sendable {
     package var allowsNetwork: Bool
     /// Whether it may connect to Unix sockets.
     package var allowsSockets: Bool
+    /// The values of its settings, by their keys: the user's and the defaults. Empty if it has no settings.
+    package var settings: [String: HandlerSettingValue]
 
     /// - Parameters: as the properties say; `bundle` defaults to `folder`.
     package init(
@@ -63,7 +65,8 @@ package struct HandlerProgram: Hashable, Sendable {
         readablePaths: [String] = [],
         writablePaths: [String] = [],
         allowsNetwork: Bool = false,
-        allowsSockets: Bool = false
+        allowsSockets: Bool = false,
+        settings: [String: HandlerSettingValue] = [:]
     ) {
         self.identifier = identifier
         self.version = version
@@ -81,6 +84,7 @@ package struct HandlerProgram: Hashable, Sendable {
         self.writablePaths = writablePaths
         self.allowsNetwork = allowsNetwork
         self.allowsSockets = allowsSockets
+        self.settings = settings
     }
 
     /// The program of a bundle.
@@ -111,7 +115,8 @@ package struct HandlerProgram: Hashable, Sendable {
             readablePaths: bundle.launch.readablePaths,
             writablePaths: bundle.launch.writablePaths,
             allowsNetwork: bundle.launch.allowsNetwork,
-            allowsSockets: bundle.launch.allowsSockets
+            allowsSockets: bundle.launch.allowsSockets,
+            settings: bundle.settings.values
         )
     }
 
@@ -169,6 +174,13 @@ package struct HandlerProgram: Hashable, Sendable {
             allowsNetwork: rules.allowsNetwork,
             allowsSockets: rules.allowsSockets
         )
+    }
+
+    /// Whether it is the same program, perhaps with other values of its settings.
+    func isSame(as other: HandlerProgram) -> Bool {
+        var other = other
+        other.settings = settings
+        return self == other
     }
 
     /// Whether it is a bundle, not a single file.

@@ -59,7 +59,7 @@ package struct HandlerRunner: Sendable {
         guard !Task.isCancelled else { throw CancellationError() }
         let started: Started
         do {
-            let input = try call.documentFile()
+            let input = try call.documentFile(program.settings)
             defer { try? input.close() }
             started = try await start(
                 program, arguments: call.arguments, environment: call.environment, input: input.rawValue)
@@ -163,6 +163,7 @@ package struct HandlerRunner: Sendable {
             client: getpid()
         )
         var environment = environment
+        environment.merge(SettingVariables.environment(program.settings)) { $1 }
         environment["WAFT_DATA"] = .some(program.dataFolder)
         environment[SourceApplication.variable] = .some(SourceApplication.valid(program.identifier))
         do {

@@ -119,10 +119,16 @@ package struct HookCall: Sendable {
     }
 
     /// One line of JSON, with its newline.
-    func document() throws -> [UInt8] { try InputDocument.line(Document(call: self)) }
+    ///
+    /// - Parameter settings: the handler's; empty if it has none.
+    func document(_ settings: [String: HandlerSettingValue]) throws -> [UInt8] {
+        try InputDocument.line(Document(call: self, settings: settings))
+    }
 
     /// The document in an anonymous file, at its beginning; the caller owns the descriptor.
-    func documentFile() throws -> FileDescriptor { try InputDocument.file(document(), name: "waft-hook") }
+    func documentFile(_ settings: [String: HandlerSettingValue]) throws -> FileDescriptor {
+        try InputDocument.file(document(settings), name: "waft-hook")
+    }
 }
 
 extension HookCall {
@@ -197,10 +203,11 @@ extension HookCall {
     /// The document on standard input. If there is one item, its facts stand at the top level.
     private struct Document: Encodable {
         private enum Key: String, CodingKey {
-            case v, call, url, sourceApplication, via, peer, transfer, annotation, items
+            case v, call, url, sourceApplication, via, peer, transfer, annotation, items, settings
         }
 
         let call: HookCall
+        let settings: [String: HandlerSettingValue]
 
         func encode(to encoder: any Encoder) throws {
             if call.items.count == 1 { try call.items[0].encode(to: encoder) }
@@ -213,6 +220,7 @@ extension HookCall {
             try document.encodeIfPresent(call.origin?.peer, forKey: .peer)
             try document.encodeIfPresent(call.origin?.transfer, forKey: .transfer)
             try document.encodeIfPresent(call.origin?.annotation, forKey: .annotation)
+            if !settings.isEmpty { try document.encode(settings, forKey: .settings) }
             if call.isBatch { try document.encode(call.items, forKey: .items) }
         }
     }

@@ -61,13 +61,6 @@ struct MoveNotice: Encodable {
     var number: Int64
 
     init(number: ArrivalNumber) { self.number = number.value }
-
-    /// With its newline.
-    var line: [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys]
-        return [UInt8]((try? encoder.encode(self)) ?? Data()) + [UInt8(ascii: "\n")]
-    }
 }
 
 /// Splits the output into lines.

@@ -1,3 +1,4 @@
+package import HandlerCatalog
 import Logging
 package import Sharing
 
@@ -23,7 +24,8 @@ package actor ResidentHandler {
         var isMoving = false
     }
 
-    private let program: HandlerProgram
+    /// Its settings change; all else stays.
+    private var program: HandlerProgram
     private let runner: HandlerRunner
     private let idleTime: Duration
     private var pacing: RestartPacing
@@ -41,6 +43,8 @@ package actor ResidentHandler {
     /// Reads the output of the last process until that has ended.
     private var listening: Task<Void, Never>?
     private var isStopped = false
+    /// Whether its settings changed during a question: it is told after the answer.
+    private var owesSettings = false
     /// Whether it left by itself and without a fault: it is started again when something arrives.
     private var hasLeft = false
     /// Starts a program that stays again after a failure.
@@ -158,7 +162,7 @@ package actor ResidentHandler {
                 return LaunchError.outcome(of: error, program)
             }
         }
-        guard let document = try? call.document() else {
+        guard let document = try? call.document(program.settings) else {
             return AttemptOutcome(.failed, reason: "it could not be given this item")
         }
         let reply = await ask(process, document, number: call.number)
@@ -200,13 +204,32 @@ package actor ResidentHandler {
         }
         question?.isMoving = true
         notices[number.value, default: 0] += 1
-        process.tell(MoveNotice(number: number).line)
+        tell(MoveNotice(number: number), to: process)
+    }
+
+    /// Uses other values of its settings, and notifies it if it runs.
+    ///
+    /// Never during a question: it could answer that before it has read the notice.
+    package func use(_ settings: [String: HandlerSettingValue]) {
+        guard settings != program.settings else { return }
+        program.settings = settings
+        if question == nil { tellSettings() } else { owesSettings = true }
+    }
+
+    private func tellSettings() {
+        owesSettings = false
+        if let process { tell(SettingsNotice(program.settings), to: process) }
+    }
+
+    private func tell(_ notice: some Encodable, to process: ResidentProcess) {
+        if let line = try? InputDocument.line(notice) { process.tell(line) }
     }
 
     private func resolve(_ reply: Reply, id: Int? = nil) {
         guard let question, id == nil || question.id == id else { return }
         self.question = nil
         question.reply.resume(returning: reply)
+        if owesSettings { tellSettings() }
     }
 
     private func outcome(
@@ -264,10 +287,13 @@ package actor ResidentHandler {
     }
 
     private func begin() async throws -> ResidentProcess {
+        let settings = program.settings
         let process = try await ResidentProcess.start(program, runner)
         self.process = process
         (begun, hasLeft) = (.now, false)
         notices = [:]
+        owesSettings = false
+        if program.settings != settings { tellSettings() }
         listening = Task {
             for await line in process.lines { heard(line, from: process) }
             await ended(process, await process.started.process.ending())

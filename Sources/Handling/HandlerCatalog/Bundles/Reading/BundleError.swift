@@ -16,7 +16,7 @@ struct BundleError: Error, Hashable, CustomStringConvertible {
         case writableByEveryone(String)
         case owner(String, UInt32)
         case reserved(BundleIdentifier)
-        case strings(String, String)
+        case file(String, String)
     }
 
     private let code: Code
@@ -37,7 +37,7 @@ struct BundleError: Error, Hashable, CustomStringConvertible {
     static func writableByEveryone(_ name: String) -> BundleError { BundleError(.writableByEveryone(name)) }
     static func owner(_ name: String, _ owner: UInt32) -> BundleError { BundleError(.owner(name, owner)) }
     /// - Parameter reason: the fault, after the name of the file.
-    static func strings(_ name: String, _ reason: String) -> BundleError { BundleError(.strings(name, reason)) }
+    static func file(_ name: String, _ reason: String) -> BundleError { BundleError(.file(name, reason)) }
     static func reserved(_ identifier: BundleIdentifier) -> BundleError { BundleError(.reserved(identifier)) }
 
     var description: String {
@@ -55,7 +55,7 @@ struct BundleError: Error, Hashable, CustomStringConvertible {
             "everyone may write to \(name), so anyone could have programs run as you; chmod o-w may be missing"
         case .owner(let name, let owner):
             "\(name) belongs to user \(owner), who could have programs run as you; it must be yours or root's"
-        case .strings(let name, let reason): "\(name) \(reason)"
+        case .file(let name, let reason): "\(name) \(reason)"
         case .reserved(let identifier): "\(identifier) is the identifier of a built-in handler"
         }
     }

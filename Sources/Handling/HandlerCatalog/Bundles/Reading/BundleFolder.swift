@@ -32,6 +32,8 @@ struct BundleFolder: Hashable, Sendable {
         let identifier: BundleIdentifier?
         /// Absolute path of the executable that the bundle names, even if it cannot be used.
         let executable: String?
+        /// Absolute paths of the files of its settings, those that are missing too.
+        let settingsFiles: [String]
     }
 
     /// The inputs of reading a bundle, besides the bundle itself.
@@ -42,6 +44,7 @@ struct BundleFolder: Hashable, Sendable {
         var folders: HandlerFolders
         var languages: [String]
         var closed: ClosedPlaces
+        var settingsFile: @Sendable (BundleIdentifier) -> HandlerSettingsFile
     }
 
     func read(_ context: Context) -> Reading {
@@ -57,7 +60,8 @@ struct BundleFolder: Hashable, Sendable {
             result: result,
             warnings: partial.warnings,
             identifier: partial.identifier,
-            executable: partial.executable
+            executable: partial.executable,
+            settingsFiles: partial.settingsFiles
         )
     }
 
@@ -66,6 +70,7 @@ struct BundleFolder: Hashable, Sendable {
         var warnings: [String] = []
         var identifier: BundleIdentifier?
         var executable: String?
+        var settingsFiles: [String] = []
     }
 
     private func bundle(_ context: Context, _ partial: inout Partial) throws(BundleError) -> HandlerBundle {
@@ -79,6 +84,7 @@ struct BundleFolder: Hashable, Sendable {
         let executable = try executablePath(contents.executableName(), &partial)
         let launch = try contents.launchRules(home: context.home)
         if let (key, reason) = launch.trouble(context.closed) { throw .unfit(key.rawValue, reason) }
+        let settings = settings(of: identifier, context, &partial) { contents.warn($0) }
         return HandlerBundle(
             identifier: identifier,
             version: contents.version(),
@@ -94,8 +100,26 @@ struct BundleFolder: Hashable, Sendable {
             exportedTypes: try contents.declarations(.exported),
             importedTypes: try contents.declarations(.imported),
             launch: launch,
+            settings: settings,
             texts: texts(in: context.languages) { contents.warn($0) }
         )
+    }
+
+    /// The settings with the user's values. A fault is a warning.
+    private func settings(
+        of identifier: BundleIdentifier, _ context: Context, _ partial: inout Partial, warn: (String) -> Void
+    ) -> HandlerSettings {
+        let panes = SettingsPanes(of: self, languages: context.languages)
+        panes.warnings.forEach(warn)
+        partial.settingsFiles = panes.files
+        guard !panes.rows.isEmpty else { return .none }
+        var settings = HandlerSettings(rows: panes.rows)
+        let file = context.settingsFile(identifier)
+        partial.settingsFiles.append(file.path)
+        let (values, problem) = file.read()
+        if let problem { warn("\(file.path) \(problem): the settings have their defaults") }
+        settings.use(values)
+        return settings
     }
 
     private func readInfo() throws(BundleError) -> [String: PropertyList] {
