@@ -187,6 +187,17 @@ private struct Samples {
                     url: SchemeChoiceFields.URL(
                         url: url.text, urlParts: url, builtIn: false, openedWhenReceived: false),
                     handlers: decision)),
+            .handlerSetting(
+                HandlerSettingFields(
+                    handler: "org.example.a", setting: "quality", values: ["1"], setBy: "default", standard: "1",
+                    form: "number", accepted: "a number, 0 to 1")),
+            .handlerSetting(
+                HandlerSettingFields(
+                    handler: "org.example.a", setting: "size", title: "Size", values: ["1"], setBy: "/a", standard: "0",
+                    form: "word", accepted: "one of 0 (Small)", choices: [.init(choice: "0", title: "Small")])),
+            .handlerSettingChanged(
+                HandlerSettingChangeFields(
+                    handler: "org.example.a", setting: "quality", values: ["1"], formerValues: ["0.5"])),
             .opened(.url(URLResult.Opened(url: "foo:x", scheme: "foo", handler: "org.example.a", attempts: []))),
             .failed(
                 .url(

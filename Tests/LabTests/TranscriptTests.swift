@@ -15,12 +15,14 @@ struct TranscriptTests {
         static let offers = "waft offers"
         static let verify = "waft inbox verify"
         static let handlers = "printf "
+        static let settings = "waft handlers settings Photos"
         static let eligibility = "waft send photo.jpg report.pdf --to kitchen"
         static let digits = "waft pair --accept"
         static let code = "waft pair --code"
         static let config = "waft config set accept contacts"
         static let all = [
-            config, receive, send, question, local, queue, offers, verify, handlers, eligibility, digits, code,
+            config, receive, send, question, local, queue, offers, verify, handlers, settings, eligibility, digits,
+            code,
         ]
     }
 
@@ -155,6 +157,18 @@ struct TranscriptTests {
                 #expect(sent.exit == 0, "\(sent.output)")
             }
             #expect(FileManager.default.fileExists(atPath: kitchen.home + "/Pictures/photo.jpg"))
+        }
+    }
+
+    @Test("the settings of a handler are listed, set, and returned to the default")
+    func settings() async throws {
+        let session = try PrintedSession.named(Title.settings)
+        try await withMachines { kitchen, _, _ in
+            try HandlerSettingsTests.install("#!/bin/sh\n", at: kitchen.home + "/.local/share/waft/handlers/Photos.handler")
+            for (number, step) in session.steps.enumerated() {
+                let isLast = number == session.steps.count - 1
+                expect(try await kitchen.shell(step.command), step, on: kitchen, exit: isLast ? 64 : 0)
+            }
         }
     }
 

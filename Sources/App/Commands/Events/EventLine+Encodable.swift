@@ -62,6 +62,8 @@ extension EventLine: FieldGroups {
         case .`default`(let fields): (.`default`, fields)
         case .handlerDecision(let fields): (.handlerDecision, fields)
         case .schemeDecision(let fields): (.schemeDecision, fields)
+        case .handlerSetting(let fields): (.handlerSetting, fields)
+        case .handlerSettingChanged(let fields): (.handlerSettingChanged, fields)
         case .contact(let fields): (.contact, fields)
         case .blockedStranger(let fields): (.blockedStranger, fields)
         case .forgotten(let fields): (.forgotten, fields)

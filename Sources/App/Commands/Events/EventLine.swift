@@ -67,6 +67,8 @@ enum EventLine {
     case `default`(HandlersDefaultCommand.Fields)
     case handlerDecision(ItemDecisionFields)
     case schemeDecision(SchemeChoiceFields)
+    case handlerSetting(HandlerSettingFields)
+    case handlerSettingChanged(HandlerSettingChangeFields)
 
     // `waft contacts`, `waft policy`, `waft visible`
     case contact(ContactFields)

@@ -25,6 +25,7 @@ enum EventName: String, Encodable, CaseIterable {
 
     // `waft handlers`
     case handler, problem, handlerRemoved, `default`, handlerDecision, schemeDecision
+    case handlerSetting, handlerSettingChanged
 
     // `waft contacts`, `waft policy`, `waft visible`
     case contact, blockedStranger, forgotten, blocked, unblocked, me

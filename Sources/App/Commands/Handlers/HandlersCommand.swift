@@ -20,7 +20,7 @@ struct HandlersCommand: AsyncParsableCommand {
         subcommands: [
             HandlersListCommand.self, HandlersShowCommand.self, HandlersAddCommand.self, HandlersRemoveCommand.self,
             HandlersEnableCommand.self, HandlersDisableCommand.self, HandlersTestCommand.self,
-            HandlersDefaultCommand.self,
+            HandlersDefaultCommand.self, HandlersSettingsCommand.self,
         ],
         defaultSubcommand: HandlersListCommand.self
     )

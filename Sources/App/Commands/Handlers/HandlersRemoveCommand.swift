@@ -11,7 +11,8 @@ struct HandlersRemoveCommand: HandlersVerb {
         discussion: """
             Example: waft handlers remove Photos
 
-            The data folder of the handler is kept for a handler that you install in its place; --data removes it too.
+            The data folder of the handler and its settings are kept for a handler that you install in its place; --data \
+            removes them too.
             """
     )
 
@@ -27,7 +28,7 @@ struct HandlersRemoveCommand: HandlersVerb {
     @Argument(help: ArgumentHelp("The handler's name or identifier.", valueName: "handler"), completion: .handlers)
     var name: String
 
-    @Flag(name: .long, help: "Remove its data folder, too.")
+    @Flag(name: .long, help: "Remove its data folder and its settings, too.")
     var data = false
 
     @OptionGroup var output: OutputOptions
@@ -45,6 +46,11 @@ struct HandlersRemoveCommand: HandlersVerb {
                 error, hint: canBeDisabled ? "waft handlers disable \(TerminalText.shellWord(name))" : nil)
         }
         if data, let folder = removal.dataFolder { try Self.removeData(folder) }
+        if data, let identifier = removal.identifier {
+            try CommandError.catching { () throws(CatalogError) in
+                _ = try place.catalog.removeSettings(of: identifier)
+            }
+        }
         let after = place.catalog.load().choices
         let types = before.choices.typeDefaults.keys.filter { after.typeDefaults[$0] == nil }.map(\.identifier).sorted()
         let schemes = before.choices.schemeDefaults.keys.filter { after.schemeDefaults[$0] == nil }.sorted()

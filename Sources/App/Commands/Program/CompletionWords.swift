@@ -41,6 +41,23 @@ extension CompletionKind {
         }
     }
 
+    /// Keys of the settings of the handler that the word before names.
+    static var handlerSettings: Self {
+        .custom { words, index, _ in
+            CompletionWords.offered(settings(before: index, in: words, places: 1)?.all.map(\.key) ?? [])
+        }
+    }
+
+    /// Values of the setting that the word before names.
+    static var handlerSettingValues: Self {
+        .custom { words, index, _ in
+            guard let settings = settings(before: index, in: words, places: 2), let setting = settings[words[index - 1]]
+            else { return [] }
+            if case .toggle(let on, let off) = setting.form { return CompletionWords.offered([on.text, off.text]) }
+            return CompletionWords.offered(setting.choices.map(\.value.text))
+        }
+    }
+
     /// Numbers of the offers that wait.
     static var offers: Self {
         .custom { (_, _, _) async in
@@ -76,6 +93,13 @@ extension CompletionKind {
     private static var contactNames: [String] {
         guard let home = try? CommandContext().home, let known = try? home.contactBook().snapshot() else { return [] }
         return known.contacts.map(\.name.text)
+    }
+
+    /// The settings of the handler that the word some places before another one names.
+    private static func settings(before index: Int, in words: [String], places: Int) -> HandlerSettings? {
+        guard words.indices.contains(index - places), let context = try? CommandContext() else { return nil }
+        let catalog = context.home.handlerCatalog(context.settings)
+        return try? catalog.load().bundle(named: words[index - places]).settings
     }
 
     private static var rememberedNames: [String] {

@@ -141,10 +141,8 @@ extension SettingKey {
                 Settings.InvalidError.Fault("\"\(shown)\" has settings below it: \(inner.joined(separator: ", "))")
             ])
         }
-        let likely = NearWord.closest(to: name, among: all.map(\.name)).map { "; did you mean \($0)? All" } ?? "; all"
-        throw Settings.InvalidError([
-            Settings.InvalidError.Fault("there is no setting \"\(shown)\"\(likely): waft config list --all")
-        ])
+        let words = NearWord.noSetting(name, among: all.map(\.name), list: "waft config list --all")
+        throw Settings.InvalidError([Settings.InvalidError.Fault(words)])
     }
 
     /// The keys that a mapping of the file can have.
