@@ -72,9 +72,15 @@ struct HandlersSettingsTests {
         let back = try shelf.run("settings", "Photos", "quality", "--unset")
         #expect(back.results == ["quality: 0.8, the default  (was -0.5)"] && back.isChange)
         #expect(try !shelf.run("settings", "Photos", "quality", "--unset").isChange)
-        #expect(try shelf.run("settings", "Photos", "size", "LARGE \u{202E}").results == ["size: large  (was small, the default)"])
+        #expect(
+            try shelf.run("settings", "Photos", "size", "LARGE \u{202E}").results == [
+                "size: large  (was small, the default)"
+            ])
         #expect(try shelf.run("settings", "Photos", "album", "").results == ["album: \"\"  (was Camera, the default)"])
-        #expect(try shelf.run("settings", "Photos", "token", "x").results == ["token: (hidden)  (was (hidden), the default)"])
+        #expect(
+            try shelf.run("settings", "Photos", "token", "x").results == [
+                "token: (hidden)  (was (hidden), the default)"
+            ])
         #expect(try shelf.run("settings", "Photos", "token").results == ["x"])
         #expect(FileManager.default.contents(atPath: file) != nil)
     }
@@ -118,15 +124,19 @@ struct HandlersSettingsTests {
         let list = try shelf.run("settings", "Photos", "--json").documents
         #expect(list.map { $0["setting"] as? String } == ["album", "token", "quality", "size", "version"])
         #expect(list.map { $0["form"] as? String } == ["text", "text", "number", "word", "fixed"])
-        #expect(list[3]["choices"] as? [[String: String]] == [
-            ["choice": "small", "title": "Small"], ["choice": "large", "title": "Large \u{202E}"],
-        ])
+        #expect(
+            list[3]["choices"] as? [[String: String]] == [
+                ["choice": "small", "title": "Small"], ["choice": "large", "title": "Large \u{202E}"],
+            ])
         let changed = try shelf.run("settings", "Photos", "album", "Trip", "--json").documents[0]
         #expect(changed["event"] as? String == "handlerSettingChanged")
         #expect(changed["values"] as? [String] == ["Trip"] && changed["formerValues"] as? [String] == ["Camera"])
         let one = try shelf.run("settings", "Photos", "album", "--json").documents[0]
         #expect(one["values"] as? [String] == ["Trip"] && one["setBy"] as? String == file)
-        #expect(try shelf.run("settings", "Photos", "album", "--unset", "--json").documents[0]["values"] as? [String] == ["Camera"])
+        #expect(
+            try shelf.run("settings", "Photos", "album", "--unset", "--json").documents[0]["values"] as? [String] == [
+                "Camera"
+            ])
     }
 
     @Test("a broken Settings.bundle is a warning in the list, and the handler stays in use")

@@ -117,7 +117,9 @@ struct HandlerSettingsTests {
         #expect(value("album", String(repeating: "ü", count: 2_049)) == nil)
         #expect(value("quality", "1") == .integer(1) && value("quality", "0.5") == .real(0.5))
         #expect(value("quality", "1.0") == .integer(1), "a number has one form")
-        for text in ["1.01", "-0.1", "nan", "inf", "", "0,5", "1e400"] { #expect(value("quality", text) == nil, "\(text)") }
+        for text in ["1.01", "-0.1", "nan", "inf", "", "0,5", "1e400"] {
+            #expect(value("quality", text) == nil, "\(text)")
+        }
         #expect(value("size", "2") == .integer(2) && value("size", "large") == .integer(2))
         #expect(value("size", "3") == nil)
         #expect(value("sort", "By name") == .text("name"))
@@ -155,7 +157,10 @@ struct HandlerSettingsTests {
         let broken: [([String: Any], String)] = [
             ([:], "has no Type"),
             (["Type": "PSTextFieldSpecifier"], "has no Key"),
-            (["Type": "PSTextFieldSpecifier", "Key": "a\u{1B}[2J"], "its Key is longer than 128 bytes, or cannot be shown"),
+            (
+                ["Type": "PSTextFieldSpecifier", "Key": "a\u{1B}[2J"],
+                "its Key is longer than 128 bytes, or cannot be shown"
+            ),
             (
                 ["Type": "PSTextFieldSpecifier", "Key": String(repeating: "k", count: 129)],
                 "its Key is longer than 128 bytes, or cannot be shown"
@@ -264,7 +269,9 @@ struct HandlerSettingsTests {
         try shelf.write("A", [["Type": "PSChildPaneSpecifier", "File": "Root"]])
         #expect(try shelf.read().warnings == ["Settings.bundle/A.plist, entry 1: its File Root is a pane already"])
         let deep = try SettingsShelf([["Type": "PSChildPaneSpecifier", "File": "P1"]])
-        for number in 1...9 { try deep.write("P\(number)", [["Type": "PSChildPaneSpecifier", "File": "P\(number + 1)"]]) }
+        for number in 1...9 {
+            try deep.write("P\(number)", [["Type": "PSChildPaneSpecifier", "File": "P\(number + 1)"]])
+        }
         #expect(
             try deep.read().warnings == ["Settings.bundle/P7.plist, entry 1: is left out: there are too many panes"])
         let wide = try SettingsShelf((1...40).map { ["Type": "PSChildPaneSpecifier", "File": "P\($0)"] })
@@ -277,7 +284,8 @@ struct HandlerSettingsTests {
         let fields = (1...130).map { ["Type": "PSTextFieldSpecifier", "Key": "k\($0)"] }
         let (settings, warnings) = try SettingsShelf(fields).read()
         #expect(settings.all.count == 128)
-        #expect(warnings.first == "Settings.bundle/Root.plist, entry 129: is left out: there are 128 settings before it")
+        #expect(
+            warnings.first == "Settings.bundle/Root.plist, entry 129: is left out: there are 128 settings before it")
         let groups = Array(repeating: ["Type": "PSGroupSpecifier", "Title": "x"], count: 600)
         let many = try SettingsShelf(groups).read()
         #expect(many.settings.rows.count == 512)
@@ -353,7 +361,8 @@ struct HandlerSettingsFileTests {
     @Test("a watch notices new values, a new pane and a new Settings.bundle")
     func watched() throws {
         let shelf = try SettingsShelf(nil)
-        let watch = CatalogWatch(shelf.shelf.catalog(), listening: false, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let watch = CatalogWatch(
+            shelf.shelf.catalog(), listening: false, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         defer { watch.stop() }
         func values() throws -> [String: HandlerSettingValue] {
             try watch.current.bundle(named: "org.example.photos").settings.values

@@ -102,7 +102,8 @@ struct HandlerSettingsCallTests {
         async let outcome = handler.ask(call(1, note: "wait"))
         _ = try await heard.first { $0?.contains("wait") == true }
         // More than the pipe to the handler holds: the answer would come before the handler has read all of it.
-        await handler.use(Dictionary(uniqueKeysWithValues: (0..<100).map { ("k\($0)", .text(String(repeating: "x", count: 4_096))) }))
+        await handler.use(
+            Dictionary(uniqueKeysWithValues: (0..<100).map { ("k\($0)", .text(String(repeating: "x", count: 4_096))) }))
         await handler.use(["size": .integer(3)])
         place.release("go")
         #expect(try await outcome.answer == .yes)

@@ -164,7 +164,8 @@ struct TranscriptTests {
     func settings() async throws {
         let session = try PrintedSession.named(Title.settings)
         try await withMachines { kitchen, _, _ in
-            try HandlerSettingsTests.install("#!/bin/sh\n", at: kitchen.home + "/.local/share/waft/handlers/Photos.handler")
+            try HandlerSettingsTests.install(
+                "#!/bin/sh\n", at: kitchen.home + "/.local/share/waft/handlers/Photos.handler")
             for (number, step) in session.steps.enumerated() {
                 let isLast = number == session.steps.count - 1
                 expect(try await kitchen.shell(step.command), step, on: kitchen, exit: isLast ? 64 : 0)

@@ -13,7 +13,9 @@ extension Home {
             rememberedPeersPath, outbox,
             state + "/" + Identity.fileName, state + "/journal.sqlite",
         ]
-        let folders = [configuration, configuration + "/handlers", state, handlers, HandlerFolders(user: handlers).data, run]
+        let folders = [
+            configuration, configuration + "/handlers", state, handlers, HandlerFolders(user: handlers).data, run,
+        ]
         let trust = PathTrust()
         for path in folders + files { try trust.check(path) }
     }

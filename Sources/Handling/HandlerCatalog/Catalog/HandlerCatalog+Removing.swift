@@ -34,7 +34,9 @@ extension HandlerCatalog {
             throw .storage(path, error)
         }
         // Another bundle with this identifier may be found now. Then the choices are about that one.
-        guard let identifier, load().bundle(identifier) == nil else { return Removal(path: path, dataFolder: nil, identifier: nil) }
+        guard let identifier, load().bundle(identifier) == nil else {
+            return Removal(path: path, dataFolder: nil, identifier: nil)
+        }
         do {
             try firstLaunches?.forget(identifier)
         } catch {

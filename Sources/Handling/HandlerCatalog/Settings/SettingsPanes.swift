@@ -33,7 +33,9 @@ struct SettingsPanes {
         panes.insert(pane)
         do throws(BundleError) {
             guard let bytes = try folder.contents(of: name, limit: CatalogLimits.paneBytes) else {
-                if depth > 0 || Paths.isThere(folder.path + "/" + Self.bundleName) { warnings.append("\(name) is missing") }
+                if depth > 0 || Paths.isThere(folder.path + "/" + Self.bundleName) {
+                    warnings.append("\(name) is missing")
+                }
                 return
             }
             try add(bytes, name, pane, depth)

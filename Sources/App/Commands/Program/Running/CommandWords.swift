@@ -26,9 +26,11 @@ struct CommandWords {
             if Self.numeric.contains(previous), Double(word) != nil {
                 throw CommandError(.usage, "\(previous) \(shown): the value must be positive")
             }
-            throw CommandError(
-                .usage, "there is no option \(shown)",
-                hint: "for a file that begins with -, write: ./\(shown); for a value, write: --option=\(shown)")
+            let value =
+                words.starts(with: ["handlers", "settings"])
+                ? "for a value that begins with -, write: -- \(shown)"
+                : "for a file that begins with -, write: ./\(shown); for a value, write: --option=\(shown)"
+            throw CommandError(.usage, "there is no option \(shown)", hint: value)
         }
     }
 
