@@ -170,6 +170,7 @@ let package = Package(
         + module(.domain, "Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])
         + module(.content, "Digests", ["CXXHash", "COpenSSL"])
         + module(.content, "PropertyLists", [])
+        + module(.content, "Previews", ["CArchive", "CArchiveShims", "CLinuxShims", "UniformTypes", "ContentCheck"])
         + module(.domain, "Sharing", ["Streams", "UniformTypes", "ContentCheck", "Digests"])
         + module(
             .network, "SecureTransport",
@@ -260,8 +261,9 @@ let package = Package(
             [
                 "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes", "ContentCheck",
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
-                "Pairing", "Outbox", "Executors", "Streams", "CLinuxShims", "DBusClient", "Desktop", "Discovery",
-                "SystemCalls", "ServiceManager", argumentParser, logging, lifecycle, nioPosix, subprocess,
+                "Pairing", "Outbox", "Previews", "PropertyLists", "Executors", "Streams", "CLinuxShims", "DBusClient",
+                "Desktop", "Discovery", "SystemCalls", "ServiceManager", argumentParser, logging, lifecycle, nioPosix,
+                subprocess,
             ]
         )
 )

@@ -205,6 +205,11 @@ private struct Samples {
                         url: "foo:x", scheme: "foo", attempts: [], reason: "no", exit: .handlerSaidNo))),
             .failed(.part(failure, of: .path("/a"))),
             .type(TypeCommand.Fields(path: "/a", type: "public.data", conformsTo: [])),
+            .preview(
+                PreviewFields(
+                    subject: .path("/a"), shown: PreviewFields.Shown(type: "public.plain-text", shownAs: .text))),
+            .preview(
+                PreviewFields(subject: .item(name), shown: PreviewFields.Shown(type: "public.png", shownAs: .image))),
             .check(DoctorCommand.Fields(name: "clock", result: .problem, reason: "it is wrong", hint: "set it")),
             .desktop(DesktopPlace.Fields(state: "missing", path: "/a")),
         ]

@@ -128,11 +128,16 @@ package struct ResourceLimits: Codable, Hashable, Sendable {
     package var openFiles: UInt64
     /// Limit up to which the hook can raise its number of open descriptors.
     package var maximumOpenFiles: UInt64
+    /// Maximum size of the memory of each process, in bytes; nil for no limit.
+    package var memoryBytes: UInt64?
 
     /// - Parameters: see the properties. A limit that is already lower stays unchanged.
-    package init(coreBytes: UInt64 = 0, openFiles: UInt64 = 1024, maximumOpenFiles: UInt64 = 16_384) {
+    package init(
+        coreBytes: UInt64 = 0, openFiles: UInt64 = 1024, maximumOpenFiles: UInt64 = 16_384, memoryBytes: UInt64? = nil
+    ) {
         self.coreBytes = coreBytes
         self.openFiles = openFiles
         self.maximumOpenFiles = maximumOpenFiles
+        self.memoryBytes = memoryBytes
     }
 }

@@ -120,6 +120,11 @@ package enum SandboxedLaunch {
             return .notExecuted(plan.executable, SandboxError.cause(ENOMEM))
         }
         arguments.append(nil)
+        do throws(SandboxError) {
+            if plan.level != .none { try SandboxRules.limitMemory(by: plan.limits) }
+        } catch {
+            return error
+        }
         var mask = mask
         sigprocmask(SIG_SETMASK, &mask, nil)
         execv(plan.executable, arguments)

@@ -100,6 +100,7 @@ int CLinuxShims_setrlimit(int resource, uint64_t soft, uint64_t hard) {
 
 const int CLinuxShims_RLIMIT_CORE = RLIMIT_CORE;
 const int CLinuxShims_RLIMIT_NOFILE = RLIMIT_NOFILE;
+const int CLinuxShims_RLIMIT_AS = RLIMIT_AS;
 
 // BIND_TCP and CONNECT_TCP; ABSTRACT_UNIX_SOCKET and SIGNAL.
 const uint64_t CLinuxShims_LANDLOCK_TCP = 3;

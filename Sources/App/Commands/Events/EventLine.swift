@@ -95,6 +95,9 @@ enum EventLine {
     case settingsFile(ConfigPathCommand.Fields)
     case settingsSchema(ConfigSchemaCommand.Fields)
 
+    // `waft preview`, `waft inbox preview`
+    case preview(PreviewFields)
+
     // `waft status`, `waft type`, `waft doctor`, `waft desktop`
     case status(StatusFields)
     case check(DoctorCommand.Fields)

@@ -37,6 +37,9 @@ enum EventName: String, Encodable, CaseIterable {
     // `waft config`
     case setting, settingChanged, settingFault, settings, settingsFile, settingsSchema
 
+    // `waft preview`, `waft inbox preview`
+    case preview
+
     // `waft status`, `waft type`, `waft doctor`, `waft desktop`
     case status, type, check, desktop
     // `waft service`

@@ -4,10 +4,11 @@ import ArgumentParser
 struct InboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox",
-        abstract: "List, check, open, move out and delete the items of the Inbox.",
+        abstract: "List, check, show, open, move out and delete the items of the Inbox.",
         subcommands: [
-            InboxListCommand.self, InboxShowCommand.self, InboxOpenCommand.self, InboxTakeCommand.self,
-            InboxRemoveCommand.self, InboxVerifyCommand.self, InboxRetryCommand.self, InboxAdoptCommand.self,
+            InboxListCommand.self, InboxShowCommand.self, InboxPreviewCommand.self, InboxOpenCommand.self,
+            InboxTakeCommand.self, InboxRemoveCommand.self, InboxVerifyCommand.self, InboxRetryCommand.self,
+            InboxAdoptCommand.self,
         ],
         defaultSubcommand: InboxListCommand.self
     )

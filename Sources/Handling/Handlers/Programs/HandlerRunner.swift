@@ -125,12 +125,14 @@ package struct HandlerRunner: Sendable {
     ///   - environment: variables to set or, for nil, to remove.
     ///   - input: its standard input; stays the caller's.
     ///   - output: its standard output, the caller's; nil to capture it like standard error.
+    ///   - limits: of its resources.
     func start(
         _ program: HandlerProgram,
         arguments: [String],
         environment: [String: String?],
         input: Int32,
-        output: Int32? = nil
+        output: Int32? = nil,
+        limits: ResourceLimits = ResourceLimits()
     ) async throws -> Started {
         if let folder = program.dataFolder {
             do {
@@ -160,7 +162,8 @@ package struct HandlerRunner: Sendable {
             allowsSockets: program.allowsSockets,
             // The bundle is closed even if it is a link to a folder elsewhere.
             forbiddenPlaces: forbiddenPlaces + (program.isBundle ? [program.bundle] : []),
-            client: getpid()
+            client: getpid(),
+            limits: limits
         )
         var environment = environment
         environment.merge(SettingVariables.environment(program.settings)) { $1 }

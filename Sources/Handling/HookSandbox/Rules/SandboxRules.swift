@@ -30,6 +30,12 @@ enum SandboxRules {
         try lower(CLinuxShims_RLIMIT_NOFILE, soft: limits.openFiles, hard: limits.maximumOpenFiles)
     }
 
+    /// Call it last: this process itself may need more memory than the hook gets.
+    static func limitMemory(by limits: ResourceLimits) throws(SandboxError) {
+        guard let bytes = limits.memoryBytes else { return }
+        try lower(CLinuxShims_RLIMIT_AS, soft: bytes, hard: bytes)
+    }
+
     private static func lower(_ resource: Int32, soft: UInt64, hard: UInt64) throws(SandboxError) {
         var oldSoft: UInt64 = 0
         var oldHard: UInt64 = 0

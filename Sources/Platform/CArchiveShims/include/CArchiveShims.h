@@ -14,6 +14,7 @@
     FUNCTION(archive_entry_new) \
     FUNCTION(archive_entry_nlink) \
     FUNCTION(archive_entry_pathname) \
+    FUNCTION(archive_entry_pathname_utf8) \
     FUNCTION(archive_entry_perm) \
     FUNCTION(archive_entry_set_mode) \
     FUNCTION(archive_entry_set_mtime) \
@@ -22,6 +23,7 @@
     FUNCTION(archive_entry_set_size) \
     FUNCTION(archive_entry_set_symlink) \
     FUNCTION(archive_entry_size) \
+    FUNCTION(archive_entry_size_is_set) \
     FUNCTION(archive_entry_symlink) \
     FUNCTION(archive_error_string) \
     FUNCTION(archive_format) \
@@ -30,7 +32,25 @@
     FUNCTION(archive_read_new) \
     FUNCTION(archive_read_next_header) \
     FUNCTION(archive_read_open) \
+    FUNCTION(archive_read_open1) \
+    FUNCTION(archive_read_set_callback_data) \
+    FUNCTION(archive_read_set_read_callback) \
+    FUNCTION(archive_read_set_seek_callback) \
+    FUNCTION(archive_read_set_skip_callback) \
+    FUNCTION(archive_read_support_filter_bzip2) \
+    FUNCTION(archive_read_support_filter_gzip) \
+    FUNCTION(archive_read_support_filter_lzma) \
+    FUNCTION(archive_read_support_filter_xz) \
+    FUNCTION(archive_read_support_filter_zstd) \
+    FUNCTION(archive_read_support_format_7zip) \
+    FUNCTION(archive_read_support_format_ar) \
+    FUNCTION(archive_read_support_format_cab) \
     FUNCTION(archive_read_support_format_cpio) \
+    FUNCTION(archive_read_support_format_lha) \
+    FUNCTION(archive_read_support_format_rar) \
+    FUNCTION(archive_read_support_format_rar5) \
+    FUNCTION(archive_read_support_format_tar) \
+    FUNCTION(archive_read_support_format_zip) \
     FUNCTION(archive_write_close) \
     FUNCTION(archive_write_data) \
     FUNCTION(archive_write_fail) \

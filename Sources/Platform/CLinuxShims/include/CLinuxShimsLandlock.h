@@ -35,6 +35,7 @@ int CLinuxShims_setrlimit(int resource, uint64_t soft, uint64_t hard);
 
 extern const int CLinuxShims_RLIMIT_CORE;
 extern const int CLinuxShims_RLIMIT_NOFILE;
+extern const int CLinuxShims_RLIMIT_AS;
 
 /// LANDLOCK_ACCESS_NET_…: to bind and to connect TCP sockets.
 extern const uint64_t CLinuxShims_LANDLOCK_TCP;

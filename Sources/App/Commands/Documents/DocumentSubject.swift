@@ -1,0 +1,67 @@
+import Glibc
+import Inbox
+import ItemSources
+import Journal
+import Sharing
+import SystemCalls
+import UniformTypes
+
+/// A file, a folder or an item of the Inbox that a verb shows or hands on.
+struct DocumentSubject {
+    let path: String
+    /// The beginning of its lines, escaped.
+    let head: String
+    /// The type that it claims: by its name or, of an item, in its offer.
+    let declared: UniformType
+    let isFolder: Bool
+    /// The item of the Inbox; nil for another file.
+    let arrival: Arrival?
+
+    /// - Throws: `CommandError` `inputMissing` if it cannot be read, or is neither a file nor a folder.
+    init(path: String, _ registry: TypeRegistry) throws(CommandError) {
+        do throws(SourceError) {
+            let (type, kind) = try ItemSources.look(at: path, registry: registry)
+            (declared, isFolder) = (type, kind == .directory)
+        } catch {
+            throw CommandError(error)
+        }
+        (self.path, head, arrival) = (path, TerminalText.escaped(path, limit: 1_000), nil)
+    }
+
+    /// - Parameter item: number or name of an item in the Inbox.
+    /// - Throws: `CommandError` `inputMissing` if it is not there.
+    init(item: String) throws(CommandError) {
+        guard let entry = try JournalReading.entry(item) else {
+            throw CommandError(.inputMissing, JournalReading.unknown(item), hint: "see: waft history")
+        }
+        head = FindingText.head(entry)
+        if let left = JournalText.departure(entry) { throw CommandError(.inputMissing, "\(head): \(left)") }
+        var status = stat()
+        guard lstat(entry.arrival.stored.path, &status) == 0 else {
+            throw CommandError(.inputMissing, "\(head): it is no longer in the Inbox")
+        }
+        (path, declared, arrival) = (entry.arrival.stored.path, entry.arrival.item.type, entry.arrival)
+        isFolder = status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// For the lines of `--json`.
+    var event: EventLine.Subject { arrival.map { .item(EventLine.ArrivalName($0)) } ?? .path(path) }
+
+    /// Opens it for reading.
+    /// - Returns: the open file, which the caller closes, and its size in bytes.
+    /// - Throws: `CommandError` `inputMissing` if it cannot be read, or is no regular file.
+    func open() throws(CommandError) -> (file: Int32, size: UInt64) {
+        // Links of the user's own files are followed; an item is never one. Opening a pipe would wait for its other end.
+        let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (arrival == nil ? 0 : O_NOFOLLOW)
+        let file = Glibc.open(path, flags)
+        guard file >= 0 else {
+            throw CommandError(.inputMissing, "\(head): it cannot be read: \(SystemError.last)")
+        }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            throw CommandError(.inputMissing, "\(head): it is no file")
+        }
+        return (file, UInt64(max(0, status.st_size)))
+    }
+}

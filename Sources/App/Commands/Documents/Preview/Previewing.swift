@@ -1,0 +1,91 @@
+import ContentCheck
+import Glibc
+import HandlerCatalog
+import Previews
+import PropertyLists
+import Settings
+import Sharing
+import UniformTypes
+
+/// Shows previews: reads the file, asks other programs where they may see it, and prints.
+struct Previewing {
+    let registry: TypeRegistry
+    private let context: CommandContext
+    private let reader: PreviewReader
+    private let lines: Int
+    private let json: Bool
+
+    /// - Parameter lines: maximum number of lines of a text.
+    init(_ context: CommandContext, lines: Int, json: Bool) {
+        (self.context, self.lines, self.json) = (context, lines, json)
+        registry = context.home.typeRegistry()
+        reader = PreviewReader(types: registry, checker: ContentChecker(types: registry))
+    }
+
+    /// Prints the preview of a file, a folder or an item.
+    ///
+    /// - Throws: `CommandError` `ineligible` if there is nothing to show, `inputMissing` if it cannot be read.
+    func show(_ subject: DocumentSubject) async throws(CommandError) {
+        let preview = try await preview(of: subject)
+        if json { return EventLine.preview(PreviewFields(preview)).print() }
+        for line in preview.text { Console.shared.result(line) }
+    }
+
+    private func preview(of subject: DocumentSubject) async throws(CommandError) -> DocumentPreview {
+        if subject.isFolder {
+            guard let tree = FolderTree(path: subject.path) else {
+                throw CommandError(.inputMissing, "\(subject.head): the folder cannot be read")
+            }
+            return DocumentPreview(subject: subject, type: subject.declared, shown: .folder(tree))
+        }
+        let (file, size) = try subject.open()
+        defer { close(file) }
+        let source = PreviewSource(descriptor: file, size: size)
+        let finding = reader.finding(
+            in: source, declared: subject.declared, isText: subject.arrival?.item.kind == .text, lines: lines)
+        var preview = DocumentPreview(subject: subject, type: finding.type, size: size)
+        preview.verdict = finding.verdict
+        if [.lying, .mislabelled].contains(finding.verdict.outcome) {
+            let words = ContentWords.line(declared: subject.declared, finding.words, finding.verdict, registry)
+            preview.warning = "\(subject.head): \(words)"
+        }
+        preview.shown = await shown(finding, source, file, subject)
+        if preview.shown == nil { throw nothing(preview) }
+        return preview
+    }
+
+    private func nothing(_ preview: DocumentPreview) -> CommandError {
+        if !json, let warning = preview.warning { Console.shared.result(warning) }
+        let isDocument = preview.type == .pdf && preview.warning == nil
+        return CommandError(
+            .ineligible,
+            "\(preview.subject.head): there is no preview of \(TerminalText.escaped(preview.type.identifier))",
+            hint: isDocument ? "pdfinfo and pdftotext show PDF documents; install poppler-utils" : nil,
+            others: json ? [preview.warning].compactMap(\.self) : [])
+    }
+
+    private func shown(
+        _ finding: PreviewReader.Finding, _ source: PreviewSource, _ file: Int32, _ subject: DocumentSubject
+    ) async -> DocumentPreview.Shown? {
+        let isBelieved = finding.verdict.outcome == .consistent
+        // A property list says nothing about the kind of its contents: the declared type does.
+        let type = isBelieved ? subject.declared : finding.type
+        if let url = DocumentLink(file, type, registry)?.url { return .link(url) }
+        // What lies about itself may be made for the program that would show it.
+        let programs = isBelieved ? try? PreviewPrograms(context) : nil
+        switch finding.preview {
+        case .text(let text): return .text(text)
+        case .archive(let listing): return .archive(listing)
+        case .folder(let tree): return .folder(tree)
+        case .image(let size):
+            let draws = !json && isatty(STDOUT_FILENO) == 1 && size.isDrawable
+            return .image(size, picture: draws ? await programs?.picture(of: file) ?? [] : [])
+        case .document:
+            guard let programs else { return nil }
+            let pages = await programs.pages(of: file)
+            let text = await programs.firstPage(of: file, lines: lines)
+            return pages == nil && text == nil ? nil : .document(pages: pages, text: text ?? [])
+        case nil: return nil
+        }
+    }
+}
