@@ -210,6 +210,8 @@ private struct Samples {
                     subject: .path("/a"), shown: PreviewFields.Shown(type: "public.plain-text", shownAs: .text))),
             .preview(
                 PreviewFields(subject: .item(name), shown: PreviewFields.Shown(type: "public.png", shownAs: .image))),
+            .option(OptionFields(subject: .path("/a"), facts: OptionFields.Facts(type: "public.png", action: .copy))),
+            .option(OptionFields(subject: .item(name), facts: OptionFields.Facts(type: "public.png", action: .take))),
             .check(DoctorCommand.Fields(name: "clock", result: .problem, reason: "it is wrong", hint: "set it")),
             .desktop(DesktopPlace.Fields(state: "missing", path: "/a")),
         ]

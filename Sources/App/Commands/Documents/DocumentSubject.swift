@@ -19,6 +19,11 @@ struct DocumentSubject {
 
     /// - Throws: `CommandError` `inputMissing` if it cannot be read, or is neither a file nor a folder.
     init(path: String, _ registry: TypeRegistry) throws(CommandError) {
+        var status = stat()
+        if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
+            throw CommandError(
+                .inputMissing, "\(TerminalText.escaped(path, limit: 1_000)): it is neither a file nor a folder")
+        }
         do throws(SourceError) {
             let (type, kind) = try ItemSources.look(at: path, registry: registry)
             (declared, isFolder) = (type, kind == .directory)

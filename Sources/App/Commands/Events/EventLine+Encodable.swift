@@ -84,6 +84,7 @@ extension EventLine: FieldGroups {
         case .settingsFile(let fields): (.settingsFile, fields)
         case .settingsSchema(let fields): (.settingsSchema, fields)
         case .preview(let fields): (.preview, fields)
+        case .option(let fields): (.option, fields)
         case .status(let fields): (.status, fields)
         case .type(let fields): (.type, fields)
         case .check(let fields): (.check, fields)

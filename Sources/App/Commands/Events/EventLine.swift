@@ -95,8 +95,9 @@ enum EventLine {
     case settingsFile(ConfigPathCommand.Fields)
     case settingsSchema(ConfigSchemaCommand.Fields)
 
-    // `waft preview`, `waft inbox preview`
+    // `waft preview`, `waft options`, and those of `waft inbox`
     case preview(PreviewFields)
+    case option(OptionFields)
 
     // `waft status`, `waft type`, `waft doctor`, `waft desktop`
     case status(StatusFields)

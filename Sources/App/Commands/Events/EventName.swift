@@ -37,8 +37,8 @@ enum EventName: String, Encodable, CaseIterable {
     // `waft config`
     case setting, settingChanged, settingFault, settings, settingsFile, settingsSchema
 
-    // `waft preview`, `waft inbox preview`
-    case preview
+    // `waft preview`, `waft options`, and those of `waft inbox`
+    case preview, option
 
     // `waft status`, `waft type`, `waft doctor`, `waft desktop`
     case status, type, check, desktop

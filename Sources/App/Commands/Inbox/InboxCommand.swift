@@ -6,7 +6,8 @@ struct InboxCommand: AsyncParsableCommand {
         commandName: "inbox",
         abstract: "List, check, show, open, move out and delete the items of the Inbox.",
         subcommands: [
-            InboxListCommand.self, InboxShowCommand.self, InboxPreviewCommand.self, InboxOpenCommand.self,
+            InboxListCommand.self, InboxShowCommand.self, InboxPreviewCommand.self, InboxOptionsCommand.self,
+            InboxOpenCommand.self,
             InboxTakeCommand.self, InboxRemoveCommand.self, InboxVerifyCommand.self, InboxRetryCommand.self,
             InboxAdoptCommand.self,
         ],

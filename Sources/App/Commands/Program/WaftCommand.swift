@@ -18,7 +18,8 @@ package struct WaftCommand: AsyncParsableCommand {
             SendCommand.self, ReceiveCommand.self, PeersCommand.self, InboxCommand.self, OffersCommand.self,
             AcceptCommand.self, DeclineCommand.self, StatusCommand.self, HistoryCommand.self, HandlersCommand.self,
             OpenCommand.self, PairCommand.self, ContactsCommand.self, VisibleCommand.self, PolicyCommand.self,
-            TypeCommand.self, PreviewCommand.self, OutboxCommand.self, DoctorCommand.self, DesktopCommand.self,
+            TypeCommand.self, PreviewCommand.self, OptionsCommand.self, OutboxCommand.self, DoctorCommand.self,
+            DesktopCommand.self,
             ServiceCommand.self, ConfigCommand.self,
         ]
     )

@@ -32,7 +32,8 @@ package enum WaftExit: Int32, Encodable, Sendable, CaseIterable {
         case .peerNotFound: "peer not found"
         case .unreachable: "peer unreachable, or the connection was lost for good"
         case .declined: "declined; for `pair`: or the codes differ"
-        case .ineligible: "not eligible: its type, its content or a rule stands against it; no handler opens it; nothing can be shown"
+        case .ineligible:
+            "not eligible: its type, its content or a rule stands against it; no handler opens it; nothing can be shown"
         case .noRoom: "no room on the disk where it should go"
         case .noAnswer: "no answer in time, or busy until then"
         case .handlerSaidNo: "no handler said yes: it said no or later, it failed, or (`--wait opened`) there is none"

@@ -21,7 +21,7 @@ struct DocumentPreview {
 
     let subject: DocumentSubject
     /// The type by which it is shown.
-    let type: UniformType
+    var type: UniformType
     /// Bytes of a file.
     var size: UInt64?
     var verdict: ContentVerdict?

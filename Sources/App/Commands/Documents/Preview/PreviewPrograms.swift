@@ -15,14 +15,11 @@ struct PreviewPrograms {
     private static let pictureLines = 24
     private static let pictureColumns = 80
 
-    /// - Throws: `CommandError` if there is no place for the programs' temporary files.
-    init(_ context: CommandContext) throws(CommandError) {
+    init(_ context: CommandContext) {
         (home, self.context) = (context.home, context)
     }
 
     private func program(_ name: String) -> PreviewProgram? {
-        // The parent of their temporary files.
-        guard (try? home.makeFolders()) != nil else { return nil }
         var logger = context.logger("waft")
         // A preview without the program is the whole message.
         logger.logLevel = .critical
@@ -32,9 +29,18 @@ struct PreviewPrograms {
             forbiddenPlaces: home.handlerCatalog(context.settings).closed.paths, logger: logger)
     }
 
+    /// Whether a program that shows PDF documents is installed.
+    var showDocuments: Bool { program("pdfinfo") != nil || program("pdftotext") != nil }
+
+    private func output(of name: String, _ words: [String], _ file: Int32) async -> [UInt8]? {
+        // The run folder is the parent of their temporary files.
+        guard let program = program(name), (try? home.makeFolders()) != nil else { return nil }
+        return await program.output(words, input: file)
+    }
+
     /// The number of pages of a PDF document.
     func pages(of file: Int32) async -> Int? {
-        guard let output = await program("pdfinfo")?.output(["/dev/stdin"], input: file) else { return nil }
+        guard let output = await output(of: "pdfinfo", ["/dev/stdin"], file) else { return nil }
         let line = String(decoding: output, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("Pages:") }
         return line.flatMap { Int($0.dropFirst("Pages:".count).trimmingCharacters(in: .whitespaces)) }
             .flatMap { $0 >= 0 ? $0 : nil }
@@ -43,7 +49,7 @@ struct PreviewPrograms {
     /// The text of the first page of a PDF document, without empty lines at its end.
     func firstPage(of file: Int32, lines: Int) async -> [String]? {
         let words = ["-f", "1", "-l", "1", "-enc", "UTF-8", "-layout", "/dev/stdin", "-"]
-        guard let output = await program("pdftotext")?.output(words, input: file) else { return nil }
+        guard let output = await output(of: "pdftotext", words, file) else { return nil }
         let text = String(decoding: output, as: UTF8.self).replacing("\u{C}", with: "")
         var all = text.split(separator: "\n", omittingEmptySubsequences: false).prefix(lines).map(String.init)
         while all.last?.allSatisfy(\.isWhitespace) == true { all.removeLast() }
@@ -56,7 +62,7 @@ struct PreviewPrograms {
         let words = [
             "--format=symbols", "--animate=off", "--size=\(columns)x\(Self.pictureLines)", "/dev/stdin",
         ]
-        guard let output = await program("chafa")?.output(words, input: file) else { return [] }
+        guard let output = await output(of: "chafa", words, file) else { return [] }
         return PictureText.lines(output, maximum: Self.pictureLines + 1)
     }
 }

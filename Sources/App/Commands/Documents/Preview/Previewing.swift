@@ -41,17 +41,51 @@ struct Previewing {
         let (file, size) = try subject.open()
         defer { close(file) }
         let source = PreviewSource(descriptor: file, size: size)
-        let finding = reader.finding(
-            in: source, declared: subject.declared, isText: subject.arrival?.item.kind == .text, lines: lines)
+        let finding = finding(in: source, subject)
         var preview = DocumentPreview(subject: subject, type: finding.type, size: size)
         preview.verdict = finding.verdict
-        if [.lying, .mislabelled].contains(finding.verdict.outcome) {
-            let words = ContentWords.line(declared: subject.declared, finding.words, finding.verdict, registry)
-            preview.warning = "\(subject.head): \(words)"
-        }
+        preview.warning = warning(finding, subject)
         preview.shown = await shown(finding, source, file, subject)
-        if preview.shown == nil { throw nothing(preview) }
+        switch preview.shown {
+        case nil: throw nothing(preview)
+        // Of the form of its contents alone nobody would know that it is a link.
+        case .link: preview.type = subject.declared
+        default: break
+        }
         return preview
+    }
+
+    /// Looks into a document without asking any other program, and without printing.
+    ///
+    /// - Throws: `CommandError` `inputMissing` if it cannot be read.
+    func look(at subject: DocumentSubject) throws(CommandError) -> DocumentLook {
+        if subject.isFolder {
+            return DocumentLook(type: subject.declared, warning: nil, isShowable: true, isText: false)
+        }
+        let (file, size) = try subject.open()
+        defer { close(file) }
+        let finding = finding(in: PreviewSource(descriptor: file, size: size), subject)
+        let isBelieved = finding.verdict.outcome == .consistent
+        let (isShowable, isText) =
+            switch finding.preview {
+            case .document: (isBelieved && PreviewPrograms(context).showDocuments, false)
+            case .text(let text): (true, text.encoding == .utf8)
+            case nil: (false, false)
+            default: (true, false)
+            }
+        return DocumentLook(
+            type: finding.type, warning: warning(finding, subject), isShowable: isShowable, isText: isText)
+    }
+
+    private func finding(in source: PreviewSource, _ subject: DocumentSubject) -> PreviewReader.Finding {
+        reader.finding(
+            in: source, declared: subject.declared, isText: subject.arrival?.item.kind == .text, lines: lines)
+    }
+
+    private func warning(_ finding: PreviewReader.Finding, _ subject: DocumentSubject) -> String? {
+        guard finding.verdict.outcome != .consistent else { return nil }
+        let words = ContentWords.line(declared: subject.declared, finding.words, finding.verdict, registry)
+        return "\(subject.head): \(words)"
     }
 
     private func nothing(_ preview: DocumentPreview) -> CommandError {
@@ -72,7 +106,7 @@ struct Previewing {
         let type = isBelieved ? subject.declared : finding.type
         if let url = DocumentLink(file, type, registry)?.url { return .link(url) }
         // What lies about itself may be made for the program that would show it.
-        let programs = isBelieved ? try? PreviewPrograms(context) : nil
+        let programs = isBelieved ? PreviewPrograms(context) : nil
         switch finding.preview {
         case .text(let text): return .text(text)
         case .archive(let listing): return .archive(listing)
