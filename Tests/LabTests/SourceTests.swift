@@ -70,7 +70,6 @@ struct SourceTests {
                         arguments: ["send", "--source", source, "--to", running.address])
                     #expect(sent.exit == exit && sent.errors.contains("source:"), "\(item): \(sent)")
                     #expect(try running.names() == [])
-                    #expect(try running.kept() == [])
                 }
             }
         }
