@@ -77,7 +77,8 @@ struct ProgramSourceTests {
     @Test(
         "whose placeholder is not as it should be is refused with the reason",
         arguments: [
-            ("exit 3", "exit code 3"), ("kill -9 $$", "signal 9"), ("echo x", "not as it should be"), (":", "not as it"),
+            ("exit 3", "exit code 3"), ("kill -9 $$", "signal 9"), ("echo x", "not as it should be"),
+            (":", "not as it should be"),
             (#"echo '{"size": 1}'"#, #"no "name""#), (#"echo '{"name": "a", "size": -1}'"#, "not as it should be"),
             (#"echo '{"name": 5}'"#, #""name" of its document has another form"#),
             (#"echo '{"name": "../a"}'"#, "its name cannot be sent"),

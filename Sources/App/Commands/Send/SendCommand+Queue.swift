@@ -11,7 +11,8 @@ import Sharing
 extension SendCommand {
     /// `--queue`.
     func leaveToDaemon(
-        _ sources: [any ItemSource], paths: [String], to names: [String], _ options: SendOptions, _ context: CommandContext
+        _ sources: [any ItemSource], paths: [String], to names: [String], _ options: SendOptions,
+        _ context: CommandContext
     ) async throws {
         let cancellation = Cancellation()
         let queuing = Queuing(

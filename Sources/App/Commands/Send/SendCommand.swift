@@ -131,7 +131,8 @@ struct SendCommand: AsyncParsableCommand {
         let omissions = OmissionRendering(json: json)
         let sources = try SendSources(
             paths: paths, texts: text, urls: url, programs: source,
-            activity: queue.queue ? SendSources.queue : SendSources.airdrop, name: name, type: type, peers: max(names.count, 1),
+            activity: queue.queue ? SendSources.queue : SendSources.airdrop, name: name, type: type,
+            peers: max(names.count, 1),
             selection: TreeSelection(excluded: exclude, skipsUnsendable: skipUnreadable), canLeaveOut: !queue.queue,
             leftOut: omissions.show
         ).make()
