@@ -34,7 +34,7 @@ actor SettingsReload {
     func reload(_ parts: ReceiverParts, listeningOn ports: @escaping @Sendable () -> [Dialect: Int]) async
         -> SettingsReport
     {
-        // One after the other: what was read last counts in the end.
+        // One after the other: the last reading counts in the end.
         let before = last
         let reading = Task {
             _ = await before?.value

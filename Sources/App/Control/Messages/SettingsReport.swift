@@ -1,4 +1,4 @@
-/// What became of the settings that a receiver has read again: all of them, or none.
+/// The result of reading the settings again: a receiver uses all of them, or none.
 package struct SettingsReport: Codable, Sendable, Equatable {
     /// The settings with other values than before, by name.
     package var changed: [String]

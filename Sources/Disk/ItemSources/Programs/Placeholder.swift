@@ -75,7 +75,7 @@ struct Placeholder: Decodable {
     }
 }
 
-/// What is wrong with a placeholder: one clause.
+/// The fault of a placeholder: one clause.
 struct PlaceholderError: Error {
     let clause: String
 

@@ -105,7 +105,7 @@ struct Previewing {
         // A property list says nothing about the kind of its contents: the declared type does.
         let type = isBelieved ? subject.declared : finding.type
         if let url = DocumentLink(file, type, registry)?.url { return .link(url) }
-        // What lies about itself may be made for the program that would show it.
+        // A mislabelled file may be made for the program that would show it.
         let programs = isBelieved ? PreviewPrograms(context) : nil
         switch finding.preview {
         case .text(let text): return .text(text)
