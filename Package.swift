@@ -263,7 +263,7 @@ let package = Package(
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
                 "Pairing", "Outbox", "Previews", "PropertyLists", "Executors", "Streams", "CLinuxShims", "DBusClient",
                 "Desktop", "Discovery", "SystemCalls", "ServiceManager", argumentParser, logging, lifecycle, nioPosix,
-                subprocess,
+                subprocess, systemPackage,
             ]
         )
 )

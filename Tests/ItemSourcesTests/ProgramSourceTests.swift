@@ -127,7 +127,7 @@ struct ProgramSourceTests {
         for pid in pids { while kill(pid, 0) == 0, isAlive(pid) {} }
     }
 
-    /// Whether a process is no zombie that waits for somebody to look.
+    /// Whether a process still runs: a zombie has ended.
     private func isAlive(_ pid: pid_t) -> Bool {
         let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
         return !text.isEmpty && !text.contains(") Z ")

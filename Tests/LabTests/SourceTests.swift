@@ -70,6 +70,7 @@ struct SourceTests {
                         arguments: ["send", "--source", source, "--to", running.address])
                     #expect(sent.exit == exit && sent.errors.contains("source:"), "\(item): \(sent)")
                     #expect(try running.names() == [])
+                    if exit == 66 { #expect(try running.kept() == [], "\(item)") }
                 }
             }
         }
@@ -88,6 +89,8 @@ struct SourceTests {
             let once = try program(folder, placeholder: #"echo '{"name": "a"}'"#, item: "")
             let two = try await study.run(arguments: ["send", "--source", once, "--to", "x", "--to", "y"])
             #expect(two.exit == 64 && two.errors.contains("makes its item once only"), "\(two)")
+            let named = try await study.run(arguments: ["send", "--source", once, "--name", "b", "--to", "x"])
+            #expect(named.exit == 64 && named.errors.contains("do not go with --source"), "\(named)")
             let long = try await study.run(
                 arguments: ["send", "--text", "x", "--subject", String(repeating: "x", count: 1_025), "--to", "x"])
             #expect(long.exit == 64 && long.errors.contains("--subject is one line of at most 1024 bytes"), "\(long)")

@@ -42,6 +42,10 @@ struct SendSources {
         if count > 1, name != nil || type != nil {
             throw CommandError(.usage, "--name and --type need a single item, and there are \(count)")
         }
+        if !programs.isEmpty, name != nil || type != nil {
+            throw CommandError(
+                .usage, "--name and --type do not go with --source: the program's placeholder has them")
+        }
         let (name, type) = (try safeName(), try uniformType())
         let paths = paths.filter { !isExcluded($0) }
         guard paths.count + texts.count + urls.count + programs.count > 0 else {

@@ -129,15 +129,18 @@ extension WaftEndpoint {
         }
     }
 
-    /// - Returns: nil if the open port is as the settings want it.
+    /// - Returns: nil if the open port is as the settings want it, or theirs cannot be opened.
     private func bind(insteadOf open: Int) async throws -> SecureListener? {
         let port = settings.current.port
         let wanted = Int(port ?? WaftDialect.defaultPort)
         guard sockets[dialect] == nil, ![0, open].contains(wanted) else { return nil }
         do {
             return try await bind(wanted)
-        } catch let error as ListenerError where port == nil && error.code == .addressInUse {
-            // Then any will do.
+        } catch let error as ListenerError {
+            // If none is set, any will do. One that is set was free when the settings were read.
+            if port != nil {
+                logger.error("the port stays as it is", metadata: ["port": "\(open)", "reason": "\(error)"])
+            }
             return nil
         }
     }

@@ -123,10 +123,14 @@ final class ChildProgram: Sendable {
     private func look() -> Exit? {
         exit.withLock { exit in
             if let exit { return exit }
+            var information = siginfo_t()
+            guard waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT) == 0,
+                information.si_signo == SIGCHLD
+            else { return nil }
+            // Its number is another's only after waitpid: until then the group is surely its own.
+            kill(-process, SIGKILL)
             var status: Int32 = 0
             guard waitpid(process, &status, WNOHANG) == process else { return nil }
-            // The processes that it has left behind have no one to write to.
-            kill(-process, SIGKILL)
             let signal = status & 0x7F
             exit = signal == 0 ? .code((status >> 8) & 0xFF) : .signal(signal)
             return exit

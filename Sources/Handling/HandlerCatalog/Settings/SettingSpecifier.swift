@@ -72,7 +72,7 @@ struct SettingSpecifier {
         let off = try value("FalseValue") ?? .truth(false)
         guard on != off else { throw Fault("its TrueValue and FalseValue are the same") }
         guard let standard = try standard() else { return (.toggle(on: on, off: off), off) }
-        // Bundles often have the default as a truth or a number, whatever the values are.
+        // Many bundles have a truth or a number as the default of values that are texts.
         let isOther = standard != on && standard != off
         let truth = isOther ? keys["DefaultValue"]?.truth : nil
         return (.toggle(on: on, off: off), truth.map { $0 ? on : off } ?? standard)

@@ -43,7 +43,7 @@ package actor ResidentHandler {
     /// Reads the output of the last process until that has ended.
     private var listening: Task<Void, Never>?
     private var isStopped = false
-    /// Whether its settings changed during a question: it is told after the answer.
+    /// Whether its settings changed during a question. Then the notice follows the answer.
     private var owesSettings = false
     /// Whether it left by itself and without a fault: it is started again when something arrives.
     private var hasLeft = false

@@ -1,6 +1,7 @@
 import Foundation
 import Sharing
 import Subprocess
+import SystemPackage
 
 /// The clipboard: of the desktop by `wl-copy` or `xclip`; without a desktop that of the terminal, for short texts.
 struct Clipboard {
@@ -66,7 +67,8 @@ struct Clipboard {
         let name = URL(fileURLWithPath: path).lastPathComponent
         do {
             let result = try await Subprocess.run(
-                .name(name), arguments: Arguments(words), input: .array(bytes), output: .discarded, error: .discarded)
+                .path(FilePath(path)), arguments: Arguments(words), input: .array(bytes), output: .discarded,
+                error: .discarded)
             guard result.terminationStatus.isSuccess else { throw CommandError(.unexpected, "\(name) failed") }
         } catch let error as CommandError {
             throw error

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import UniformTypes
 
-/// What a look into a document has found, without asking any other program.
+/// The result of a look into a document. No other program was asked.
 struct DocumentLook {
     /// The type of its content.
     let type: UniformType

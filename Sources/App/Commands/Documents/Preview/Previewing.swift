@@ -48,7 +48,7 @@ struct Previewing {
         preview.shown = await shown(finding, source, file, subject)
         switch preview.shown {
         case nil: throw nothing(preview)
-        // Of the form of its contents alone nobody would know that it is a link.
+        // The contents look like any property list: only the declared type says that this is a link.
         case .link: preview.type = subject.declared
         default: break
         }
