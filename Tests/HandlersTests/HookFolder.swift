@@ -29,12 +29,12 @@ struct HookFolder {
 
     /// Writes the script; `body` is in the language of `/bin/sh`.
     func script(_ body: String, name: String = "hook") -> String {
-        folder.file(name, "#!/bin/sh\n" + body + "\n", mode: 0o755)
+        folder.program(name, "#!/bin/sh\n" + body + "\n")
     }
 
     /// Writes a script in Python.
     func python(_ body: String, name: String = "hook.py") -> String {
-        folder.file(name, "#!/usr/bin/env python3\n" + body + "\n", mode: 0o755)
+        folder.program(name, "#!/usr/bin/env python3\n" + body + "\n")
     }
 
     func program(

@@ -30,6 +30,21 @@ package final class TemporaryFolder: Sendable {
         return path
     }
 
+    /// Writes a program and returns its path.
+    ///
+    /// Another process writes it. A child that another test forks meanwhile would hold this process's descriptor, and the
+    /// kernel runs no file that is open for writing (ETXTBSY).
+    @discardableResult
+    package func program(_ name: String, _ text: String) -> String {
+        let path = self / name
+        guard let writer = popen("umask 022; cat >'\(path)' && chmod 755 '\(path)'", "we") else {
+            preconditionFailure("no shell can be started")
+        }
+        fputs(text, writer)
+        precondition(pclose(writer) == 0, "\(path) cannot be written")
+        return path
+    }
+
     /// The names in it, hidden ones too, in order.
     package var names: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()

@@ -15,8 +15,8 @@ private final class Dunst: Sendable {
     init(on bus: TestBus) async throws {
         self.bus = bus
         // Stands for the user who chooses from dunst's menu: it chooses the label that is in a file.
-        let chooser = bus.folder.file(
-            "choose", "#!/bin/sh\nexec grep -F -m 1 \"#$(cat '\(bus.folder / "choice")') \"\n", mode: 0o755)
+        let chooser = bus.folder.program(
+            "choose", "#!/bin/sh\nexec grep -F -m 1 \"#$(cat '\(bus.folder / "choice")') \"\n")
         let settings = bus.folder.file(
             "dunstrc",
             "[global]\n  dmenu = \(chooser)\n  notification_limit = 20\n  history_length = 100\n  format = \"%s\\n%b\"\n"
