@@ -212,6 +212,13 @@ private struct Samples {
                 PreviewFields(subject: .item(name), shown: PreviewFields.Shown(type: "public.png", shownAs: .image))),
             .option(OptionFields(subject: .path("/a"), facts: OptionFields.Facts(type: "public.png", action: .copy))),
             .option(OptionFields(subject: .item(name), facts: OptionFields.Facts(type: "public.png", action: .take))),
+            .activity(
+                ShareListing.Fields(
+                    type: "org.waft.activity.airdrop", title: "anna", category: .share,
+                    peer: EventLine.Peer(id: id.text, name: "anna", contact: "anna"))),
+            .activity(
+                ShareListing.Fields(type: "org.waft.activity.print", title: "Print", category: .action, reason: "no")),
+            .completed(Completion.Fields(activity: nil, completed: false, returnedItems: [], exit: .interrupted)),
             .check(DoctorCommand.Fields(name: "clock", result: .problem, reason: "it is wrong", hint: "set it")),
             .desktop(DesktopPlace.Fields(state: "missing", path: "/a")),
         ]

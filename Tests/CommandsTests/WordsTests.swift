@@ -43,6 +43,13 @@ struct WordsTests {
         #expect(Set(shown) == Set(options), "SendWords has to know the options with values")
     }
 
+    @Test("every option of share that takes a value is known to the splitting of words")
+    func sharing() {
+        let shown = ShareCommand.helpMessage().matches(of: /\n  (--[a-z-]+) </).map { String($0.1) }
+        #expect(shown.count >= 7)
+        for option in shown { #expect(SendWords([option, "v", "item"]).items == ["item"], "\(option)") }
+    }
+
     @Test("every verdict has its exit code")
     func verdicts() {
         let codes = ItemVerdict.Answer.allCases.map { WaftExit($0) }

@@ -12,7 +12,8 @@ struct LiveSettingsTests {
     private static let values: KeyValuePairs = [
         "name": "cellar", "port": port, "accept": "contacts", "hook": "/bin/true", "hookTimeout": "30",
         "hookReadable": "/srv", "hookWritable": "/var/tmp", "hookNetwork": "true", "hookSockets": "true",
-        "hookSandbox": "none", "eligibility": "handlers", "openReceivedURLs": "http", "sandbox": "require",
+        "hookSandbox": "none", "eligibility": "handlers", "openReceivedURLs": "http",
+        "excludedActivities": "org.waft.activity.print", "sandbox": "require",
         "arbiter": "/bin/true", "notifications": "false", "outboxHook": "/bin/true", "outboxQuota": "1 GiB",
         "inhibitSleep": "false", "discovery": "false", "skipInterfaces": "eth*", "searchDomains": "example.org",
         "reserve": "1 MB", "strangerQuota": "1 GiB", "conflict": "skip", "partialLifetime": "1d",

@@ -35,6 +35,8 @@ package struct Settings: Sendable {
     package var eligibility = EligibilityRule.everything
     /// Schemes of received URLs that are opened, and not only stored.
     package var openReceivedURLs: [URLScheme] = []
+    /// Types of activities that are not offered.
+    package var excludedActivities: [String] = []
     /// Whether a handler with a sandbox may not run if the kernel cannot enforce the sandbox.
     package var requiresSandbox = false
     /// Path of the program that answers offers.

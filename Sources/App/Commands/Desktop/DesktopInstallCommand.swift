@@ -6,11 +6,12 @@ import SystemCalls
 struct DesktopInstallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "install",
-        abstract: "Install the desktop entry, or bring it up to date.",
+        abstract: "Install the desktop entries and the menus of file managers, or bring them up to date.",
         discussion: """
             Example: waft desktop install
 
-            It starts the waft that you run now. Run this command again after you have moved that program.
+            URLs of handlers open from other programs, and files are shared from the menus of Thunar, Dolphin, Nautilus, \
+            Nemo and Caja, as far as they are installed. It starts the waft that you run now. Run this command again after you have moved that program.
             """
     )
 
@@ -22,8 +23,14 @@ struct DesktopInstallCommand: AsyncParsableCommand {
     func run() async throws {
         let place = try DesktopPlace()
         if try place.state == .foreign, !force { throw place.isForeign("install") }
-        let entry = try place.entry
-        try place.changing { () throws(SystemError) in try place.file.write(entry) }
+        let (entry, shares) = (try place.entry, try place.shares)
+        var foreign: [ShareMenus.Entry] = []
+        try place.changing { () throws(SystemError) in foreign = try place.menus.foreign(shares) }
+        if !force, let one = foreign.first { throw place.isForeign("install", one.path) }
+        try place.changing { () throws(SystemError) in
+            try place.file.write(entry)
+            try place.menus.install(shares)
+        }
         let hasDatabase = await place.file.updateDatabase()
         if output.json { return EventLine.desktop(place.fields(.written(entry))).print() }
         Console.shared.result("installed \(TerminalText.escaped(place.file.path, limit: 4_096))")

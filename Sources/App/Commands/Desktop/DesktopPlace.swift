@@ -16,9 +16,12 @@ struct DesktopPlace {
         var urlSchemes: [String]?
         /// Whether a new entry would be the same; absent without an entry of Waft.
         var isCurrent: Bool?
+        /// The files by which applications and file managers share; absent without an entry of Waft.
+        var menus: [String]?
     }
 
     let file: SchemeEntryFile
+    let menus: ShareMenus
     /// The schemes that handlers open.
     let schemes: [String]
     /// `WAFT_HOME` as an absolute path; nil for the usual home.
@@ -26,10 +29,9 @@ struct DesktopPlace {
 
     init(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws(CommandError) {
         let context = try CommandContext()
-        guard let file = SchemeEntryFile(environment: environment) else {
-            throw CommandError(.usage, "neither XDG_DATA_HOME nor HOME is set to a folder; set one of them")
-        }
-        self.file = file
+        guard let file = SchemeEntryFile(environment: environment), let menus = ShareMenus(environment: environment)
+        else { throw CommandError(.usage, "neither XDG_DATA_HOME nor HOME is set to a folder; set one of them") }
+        (self.file, self.menus) = (file, menus)
         schemes = context.home.handlerCatalog(context.settings).load().openedSchemes.map(\.text)
         home = Home.root(environment)
     }
@@ -54,7 +56,20 @@ struct DesktopPlace {
         }
     }
 
-    func isCurrent(_ entry: SchemeEntry) -> Bool { (try? self.entry) == entry }
+    /// The entries of `menus` that start this program.
+    var shares: [ShareMenus.Entry] {
+        get throws(CommandError) {
+            guard let program = Self.program else {
+                throw CommandError(.unexpected, "the path of this program cannot be read; it may have been replaced")
+            }
+            return menus.entries(program: program, home: home)
+        }
+    }
+
+    func isCurrent(_ entry: SchemeEntry) -> Bool {
+        guard let fresh = try? self.entry, let shares = try? shares else { return false }
+        return fresh == entry && menus.areCurrent(shares)
+    }
 
     /// Changes the file.
     func changing(_ body: () throws(SystemError) -> Void) throws(CommandError) {
@@ -65,9 +80,10 @@ struct DesktopPlace {
         }
     }
 
-    func isForeign(_ verb: String) -> CommandError {
+    func isForeign(_ verb: String, _ path: String? = nil) -> CommandError {
         CommandError(
-            .usage, "\(TerminalText.escaped(file.path, limit: 4_096)) is a file that Waft has not written",
+            .usage,
+            "\(TerminalText.escaped(path ?? file.path, limit: 4_096)) is a file that Waft has not written",
             hint: "to \(verb == "install" ? "replace" : "remove") it: waft desktop \(verb) --force")
     }
 
@@ -80,15 +96,20 @@ struct DesktopPlace {
                 + (opens.isEmpty ? "nothing yet: no handler opens URLs" : TerminalText.escaped(opens, limit: 4_096)),
             left.isEmpty ? nil : "leaves \(TerminalText.escaped(left, limit: 4_096)) to the desktop",
             "runs   \(TerminalText.escaped(entry.command, limit: 4_096))",
-        ].compactMap(\.self)
+        ].compactMap(\.self) + menuPaths.map { "shares \(TerminalText.escaped($0, limit: 4_096))" }
     }
+
+    /// The paths of the written menus; empty if they cannot be read.
+    private var menuPaths: [String] { (try? menus.written()) ?? [] }
 
     func fields(_ state: SchemeEntryFile.State) -> Fields {
         switch state {
         case .missing: Fields(state: "missing", path: file.path)
         case .foreign: Fields(state: "foreign", path: file.path)
         case .written(let entry):
-            Fields(state: "installed", path: file.path, urlSchemes: entry.schemes, isCurrent: isCurrent(entry))
+            Fields(
+                state: "installed", path: file.path, urlSchemes: entry.schemes, isCurrent: isCurrent(entry),
+                menus: menuPaths)
         }
     }
 

@@ -6,7 +6,7 @@ import SystemCalls
 struct DesktopRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Remove the desktop entry.",
+        abstract: "Remove the desktop entries and the menus of file managers.",
         discussion: "Example: waft desktop remove"
     )
 
@@ -19,6 +19,7 @@ struct DesktopRemoveCommand: AsyncParsableCommand {
         let place = try DesktopPlace()
         let state = try place.state
         if state == .foreign, !force { throw place.isForeign("remove") }
+        try place.changing { () throws(SystemError) in try place.menus.removeAll() }
         if state != .missing {
             try place.changing { () throws(SystemError) in try place.file.remove() }
             await place.file.updateDatabase()

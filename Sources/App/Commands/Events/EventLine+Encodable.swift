@@ -85,6 +85,8 @@ extension EventLine: FieldGroups {
         case .settingsSchema(let fields): (.settingsSchema, fields)
         case .preview(let fields): (.preview, fields)
         case .option(let fields): (.option, fields)
+        case .activity(let fields): (.activity, fields)
+        case .completed(let fields): (.completed, fields)
         case .status(let fields): (.status, fields)
         case .type(let fields): (.type, fields)
         case .check(let fields): (.check, fields)

@@ -99,6 +99,10 @@ enum EventLine {
     case preview(PreviewFields)
     case option(OptionFields)
 
+    // `waft share`
+    case activity(ShareListing.Fields)
+    case completed(Completion.Fields)
+
     // `waft status`, `waft type`, `waft doctor`, `waft desktop`
     case status(StatusFields)
     case check(DoctorCommand.Fields)

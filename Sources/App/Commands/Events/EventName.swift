@@ -40,6 +40,9 @@ enum EventName: String, Encodable, CaseIterable {
     // `waft preview`, `waft options`, and those of `waft inbox`
     case preview, option
 
+    // `waft share`
+    case activity, completed
+
     // `waft status`, `waft type`, `waft doctor`, `waft desktop`
     case status, type, check, desktop
     // `waft service`

@@ -59,26 +59,10 @@ struct OpenCommand: AsyncParsableCommand {
     }
 
     private static func opening(_ context: CommandContext) throws(CommandError) -> URLOpening {
-        let (home, settings) = (context.home, context.settings)
-        let inbox = try context.inbox
-        do {
-            try home.makeFolders()
-            // The sandbox has a rule for the Inbox, even before anything has arrived.
-            try FileManager.default.createDirectory(
-                atPath: inbox, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw CommandError(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
-        }
-        var logger = context.logger("waft")
-        // Warnings about a handler are shown with its answer.
-        if logger.logLevel >= .notice { logger.logLevel = .error }
-        let catalog = home.handlerCatalog(settings)
+        let settings = context.settings
         return URLOpening(
-            snapshot: catalog.load(),
-            // The receiver sweeps its own folder when it starts, so this is another one.
-            runner: HandlerRunner(
-                inbox: inbox, scratchFolder: home.run + "/open", forbiddenPlaces: catalog.closed.paths,
-                firstLaunches: catalog.firstLaunches, logger: logger),
+            snapshot: context.home.handlerCatalog(settings).load(),
+            runner: try context.handlerRunner(),
             timeLimit: settings.hookTimeout,
             requiresSandbox: settings.requiresSandbox,
             opener: SystemOpener()

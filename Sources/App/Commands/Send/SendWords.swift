@@ -1,4 +1,4 @@
-/// The words of `waft send`, with the items taken out of the options.
+/// The words of `waft send` or `waft share`, with the items taken out of the options.
 ///
 /// The argument parser's time grows with the square of the number of positional arguments: ten seconds for the 20,000
 /// that `waft send photos/*` can have. So it is given the options only.
@@ -9,10 +9,10 @@ struct SendWords {
     /// Options that take the next word as their value.
     private static let withValue: Set<String> = [
         "--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout",
-        "--expires", "--exclude", "--source", "--subject",
+        "--expires", "--exclude", "--source", "--subject", "--exclude-activity", "--activity",
     ]
 
-    /// - Parameter words: everything after `send`.
+    /// - Parameter words: everything after the verb.
     init(_ words: some Sequence<String>) {
         items.reserveCapacity(words.underestimatedCount)
         var isValue = false

@@ -47,7 +47,8 @@ package struct Home: Sendable, Hashable {
         handlers = folder("XDG_DATA_HOME", ".local/share") + "/waft/handlers"
         let documents =
             variable("XDG_DOCUMENTS_DIR").flatMap { PathText.isAbsolute($0) ? $0 : nil }
-            ?? Self.documents(in: configurationHome + "/user-dirs.dirs", home: home)
+            ?? UserDirectories.path(
+                of: "XDG_DOCUMENTS_DIR", in: configurationHome + "/user-dirs.dirs", home: home)
             ?? home + "/Documents"
         inbox = documents + "/Inbox"
         // Without a session's run folder (a bare ssh login, cron) the state folder serves: it is private as well.
@@ -57,20 +58,6 @@ package struct Home: Sendable, Hashable {
     /// `WAFT_HOME` as an absolute path; nil if it is not set.
     package static func root(_ environment: [String: String]) -> String? {
         environment["WAFT_HOME"].flatMap { $0.isEmpty ? nil : URL(fileURLWithPath: $0).standardizedFileURL.path }
-    }
-
-    /// The documents folder as `xdg-user-dirs` writes it down: `XDG_DOCUMENTS_DIR="$HOME/Documents"`.
-    private static func documents(in file: String, home: String) -> String? {
-        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { return nil }
-        for line in text.split(whereSeparator: \.isNewline) {
-            let line = line.drop { $0 == " " || $0 == "\t" }
-            guard line.hasPrefix("XDG_DOCUMENTS_DIR=\""), line.hasSuffix("\"") else { continue }
-            let value = String(line.dropFirst("XDG_DOCUMENTS_DIR=\"".count).dropLast())
-            let path = PathText.part(of: value, below: "$HOME").map { home + "/" + $0 } ?? value
-            // The home folder itself stands for "none" in that file.
-            return PathText.isAbsolute(path) ? path : nil
-        }
-        return nil
     }
 
     /// Makes the folders that are missing, private to the user (the Inbox makes itself).

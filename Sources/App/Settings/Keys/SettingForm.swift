@@ -4,6 +4,7 @@ import HandlerCatalog
 import Inbox
 import Logging
 import Sharing
+import UniformTypes
 
 /// The unit of a setting's numbers.
 package enum SettingUnit: String, Sendable {
@@ -186,6 +187,14 @@ extension SettingForm where Value == [String] {
     static var domains: Self {
         list("a list of at most \(DiscoveryLimits.domains) domains, such as [example.org], or [] for none") { names in
             names.count <= DiscoveryLimits.domains && names.allSatisfy { DomainBrowser.isDomain($0) }
+        }
+    }
+}
+
+extension SettingForm where Value == [String] {
+    static var activities: Self {
+        list("a list of types of activities, such as [org.waft.activity.print], or [] for none") { types in
+            types.count <= 64 && types.allSatisfy { UniformType($0) != nil }
         }
     }
 }

@@ -103,6 +103,10 @@ extension SettingKey {
                 "Schemes of received URLs that are opened at once, not only stored",
                 detail: "https, http, or schemes of handlers"),
             SettingKey(
+                "excludedActivities", \.excludedActivities, .activities, variable: "WAFT_EXCLUDED_ACTIVITIES",
+                "Activities that waft share does not offer",
+                detail: "types, such as org.waft.activity.print; org.waft.activity.airdrop hides all machines"),
+            SettingKey(
                 "sandbox", \.requiresSandbox, .words(["prefer": false, "require": true]), variable: "WAFT_SANDBOX",
                 "On a kernel without Landlock handlers run unrestricted (prefer) or not at all (require)",
                 meanings: [

@@ -1,16 +1,16 @@
 import CLinuxShims
 import Glibc
-import SystemCalls
+package import SystemCalls
 
 /// How something is moved to another folder of the same file system without replacing anything.
-enum Placement: Sendable {
+package enum Placement: Sendable {
     /// By a rename that refuses to replace.
     case byRename
     /// By POSIX calls only: for file systems whose rename cannot refuse (some network and FUSE file systems).
     case byLink
 
     /// - Throws: `EEXIST` if the new name is taken.
-    func move(
+    package func move(
         _ name: String,
         isFolder: Bool,
         from folder: Int32,

@@ -40,6 +40,8 @@ package struct HandlerBundle: Hashable, Sendable {
     package let executable: String?
     package let documentTypes: [DocumentType]
     package let urlTypes: [URLType]
+    /// The activities that it brings for the share sheet.
+    package let activities: [HandlerActivity]
     /// `UTExportedTypeDeclarations`: the bundle's own types.
     package let exportedTypes: [TypeDeclaration]
     /// `UTImportedTypeDeclarations`: copies of the types of other bundles.
@@ -64,6 +66,7 @@ package struct HandlerBundle: Hashable, Sendable {
         executable: String?,
         documentTypes: [DocumentType] = [],
         urlTypes: [URLType] = [],
+        activities: [HandlerActivity] = [],
         exportedTypes: [TypeDeclaration] = [],
         importedTypes: [TypeDeclaration] = [],
         launch: LaunchRules = LaunchRules(),
@@ -81,6 +84,7 @@ package struct HandlerBundle: Hashable, Sendable {
         self.executable = executable
         self.documentTypes = documentTypes
         self.urlTypes = urlTypes
+        self.activities = activities
         self.exportedTypes = exportedTypes
         self.importedTypes = importedTypes
         self.launch = launch

@@ -49,6 +49,9 @@ package enum CatalogLimits {
     /// URL schemes that one bundle claims.
     package static let schemes = 64
 
+    /// Activities that one bundle brings.
+    package static let activities = 32
+
     /// Bytes of a URL scheme.
     package static let schemeBytes = 64
 

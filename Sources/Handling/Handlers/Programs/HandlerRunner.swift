@@ -56,13 +56,21 @@ package struct HandlerRunner: Sendable {
     /// logged.
     /// - Throws: if the task is cancelled: the program has been ended, and this attempt does not count.
     package func run(_ program: HandlerProgram, _ call: HookCall) async throws(CancellationError) -> AttemptOutcome {
+        try await run(program, call, output: nil)
+    }
+
+    /// - Parameter output: the program's standard output, the caller's; nil to keep it like standard error.
+    func run(
+        _ program: HandlerProgram, _ call: HookCall, output: Int32?
+    ) async throws(CancellationError) -> AttemptOutcome {
         guard !Task.isCancelled else { throw CancellationError() }
         let started: Started
         do {
             let input = try call.documentFile(program.settings)
             defer { try? input.close() }
             started = try await start(
-                program, arguments: call.arguments, environment: call.environment, input: input.rawValue)
+                program, arguments: call.arguments, environment: call.environment, input: input.rawValue, output: output
+            )
         } catch {
             return LaunchError.outcome(of: error, program)
         }

@@ -14,6 +14,8 @@ package struct HookCall: Sendable {
         case willFinishLaunching = "will-finish-launching"
         case didFinishLaunching = "did-finish-launching"
         case openURL = "open-url"
+        case canPerform = "can-perform"
+        case performActivity = "perform-activity"
     }
 
     package private(set) var verb: Verb = .openURL
@@ -26,6 +28,8 @@ package struct HookCall: Sendable {
     private let origin: TransferFacts?
     /// Whether the document lists its items.
     private let isBatch: Bool
+    /// The type of the activity that the user chose, or may choose.
+    private var activity: String?
 
     /// The call for one item.
     ///
@@ -61,6 +65,19 @@ package struct HookCall: Sendable {
         return HookCall(
             url: url.text, number: received?.number, items: [facts], origin: received.map(TransferFacts.init),
             isBatch: false)
+    }
+
+    /// The call for an activity of the share sheet.
+    ///
+    /// - Parameters:
+    ///   - activity: its type.
+    ///   - items: those that the user shares.
+    ///   - isQuestion: whether the program only says if it can do it.
+    package static func perform(_ activity: String, _ items: [SharedFacts], isQuestion: Bool) -> HookCall {
+        var call = HookCall(url: "", number: nil, items: items.map(ItemFacts.init), origin: nil, isBatch: true)
+        call.verb = isQuestion ? .canPerform : .performActivity
+        call.activity = activity
+        return call
     }
 
     /// The same facts with a question of the launch protocol.
@@ -99,7 +116,7 @@ package struct HookCall: Sendable {
     var environment: [String: String?] {
         let first = items.first
         let variables: [String: String?] = [
-            "WAFT_URL": url,
+            "WAFT_URL": activity == nil ? url : nil,
             "WAFT_FILE": first?.file,
             "WAFT_TYPE": first?.type,
             "WAFT_NAME": first?.name,
@@ -113,6 +130,7 @@ package struct HookCall: Sendable {
             "WAFT_SUBJECT": origin?.annotation[Offer.subjectKey].flatMap(Offer.subject),
             "WAFT_ATTEMPT": first.map { String($0.attempt) },
             "WAFT_ITEMS": isBatch ? String(items.count) : nil,
+            "WAFT_ACTIVITY": activity,
         ]
         // A NUL would end the variable early: names and URLs have none, a sender's own name may.
         return variables.mapValues { $0?.replacing("\0", with: "\u{FFFD}") }
@@ -166,6 +184,16 @@ extension HookCall {
             link = arrival.item.kind == .url ? ReceivedLink.parts(at: arrival.stored.path) : nil
         }
 
+        init(_ item: SharedFacts) {
+            url = item.file.map { URL(fileURLWithPath: $0, isDirectory: item.kind == .tree).absoluteString } ?? ""
+            file = item.file
+            type = item.type.identifier
+            name = item.name
+            kind = item.kind.rawValue
+            size = item.size
+            attempt = 1
+        }
+
         init(_ url: URLParts, attempt: Int) {
             self.url = url.text
             type = UniformType.url.identifier
@@ -203,7 +231,7 @@ extension HookCall {
     /// The document on standard input. If there is one item, its facts stand at the top level.
     private struct Document: Encodable {
         private enum Key: String, CodingKey {
-            case v, call, url, sourceApplication, via, peer, transfer, annotation, items, settings
+            case v, call, activity, url, sourceApplication, via, peer, transfer, annotation, items, settings
         }
 
         let call: HookCall
@@ -214,7 +242,8 @@ extension HookCall {
             var document = encoder.container(keyedBy: Key.self)
             try document.encode(1, forKey: .v)
             try document.encode(call.verb.rawValue, forKey: .call)
-            try document.encode(call.url, forKey: .url)
+            try document.encodeIfPresent(call.activity, forKey: .activity)
+            if call.activity == nil { try document.encode(call.url, forKey: .url) }
             try document.encodeIfPresent(call.application, forKey: .sourceApplication)
             try document.encodeIfPresent(call.origin?.via, forKey: .via)
             try document.encodeIfPresent(call.origin?.peer, forKey: .peer)

@@ -3,7 +3,6 @@ import HandlerCatalog
 package import HookSandbox
 package import Logging
 import Sharing
-import Synchronization
 
 /// A program of the system that shows a part of a file: `pdftotext`, `chafa`.
 ///
@@ -77,19 +76,5 @@ package struct PreviewProgram: Sendable {
         await started.finish(runner.leftovers)
         guard case .exited(.code(0)) = ending else { return nil }
         return kept.bytes
-    }
-}
-
-/// The beginning of a program's output.
-private final class KeptBeginning: Sendable {
-    private let limit: Int
-    private let kept = Mutex<[UInt8]>([])
-
-    init(limit: Int) { self.limit = limit }
-
-    var bytes: [UInt8] { kept.withLock { $0 } }
-
-    func take(_ piece: UnsafeRawBufferPointer) {
-        kept.withLock { $0.append(contentsOf: piece.prefix(limit - $0.count)) }
     }
 }

@@ -40,6 +40,20 @@ struct HandlerFields: Encodable {
         }
     }
 
+    struct BroughtActivity: Encodable {
+        var type: String
+        var title: String
+        var category: String
+        var itemTypes: [String]
+        var maximumItems: Int?
+
+        init(_ activity: HandlerActivity, _ bundle: HandlerBundle) {
+            (type, category, maximumItems) = (activity.type, activity.category.rawValue, activity.maximumItems)
+            title = bundle.localized(activity.title) ?? activity.title
+            itemTypes = activity.itemTypes.map(\.identifier)
+        }
+    }
+
     var name: String
     var localizedName: String?
     var identifier: String
@@ -54,6 +68,8 @@ struct HandlerFields: Encodable {
     var installed: String?
     var documentTypes: [TypeClaim]
     var urlTypes: [SchemeClaim]
+    /// Absent if it brings none.
+    var activities: [BroughtActivity]?
     var defaultTypes: [String]
     var defaultSchemes: [String]
     var launch: String?
@@ -113,6 +129,8 @@ extension HandlerText {
                         role: claim.role.rawValue, opens: claim.role.opens)
                 }
             },
+            activities: bundle.activities.isEmpty
+                ? nil : bundle.activities.map { HandlerFields.BroughtActivity($0, bundle) },
             defaultTypes: typesDefault(of: bundle).map(\.identifier),
             defaultSchemes: schemesDefault(of: bundle).map(\.text),
             launch: rules?.mode.rawValue,

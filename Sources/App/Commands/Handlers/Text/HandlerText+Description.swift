@@ -28,6 +28,7 @@ extension HandlerText {
             ("installed", isInstalled(bundle) ? [Self.moment(bundle.installed)] : []),
             ("opens", isInstalled(bundle) ? bundle.documentTypes.flatMap { lines($0, bundle) } : [opens(bundle)]),
             ("opens URLs", bundle.urlTypes.flatMap { Self.lines($0, bundle) }),
+            ("shares", bundle.activities.map { line($0, bundle) }),
             ("default for", typesDefault(of: bundle).map(\.identifier) + schemesDefault(of: bundle).map { "\($0):" }),
         ]
         if bundle.executable != nil { rows += launch(bundle) }
@@ -74,6 +75,13 @@ extension HandlerText {
             "\(Self.escaped(type.words))  rank \(documentType.rank.rawValue), role \(documentType.role.rawValue)"
                 + name + opens
         }
+    }
+
+    private func line(_ activity: HandlerActivity, _ bundle: HandlerBundle) -> String {
+        let title = Self.escaped(bundle.localized(activity.title) ?? activity.title)
+        let types = activity.itemTypes.map { Self.escaped($0.words) }.joined(separator: ", ")
+        let most = activity.maximumItems.map { ", at most \($0)" } ?? ""
+        return "\(title): \(types)\(most)  \(Self.escaped(activity.type))"
     }
 
     private static func lines(_ urlType: URLType, _ bundle: HandlerBundle) -> [String] {

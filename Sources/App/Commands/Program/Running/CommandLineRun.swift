@@ -52,6 +52,9 @@ package enum CommandLineRun {
         }
     }
 
+    /// Verbs that can have tens of thousands of items.
+    private static let itemVerbs = [SendCommand.configuration.commandName, ShareCommand.configuration.commandName]
+
     private static func parse<Command: AsyncParsableCommand>(
         _ command: Command.Type, _ line: CommandWords
     ) async throws -> any ParsableCommand {
@@ -60,7 +63,7 @@ package enum CommandLineRun {
         if words.first == "---completion" { return try await command.asyncParseAsRoot(words) }
         try line.refuseBundles()
         try line.refuseHelpOfNothing(in: command)
-        guard let verb = words.first, verb == SendCommand.configuration.commandName, command == WaftCommand.self else {
+        guard let verb = words.first, itemVerbs.contains(verb), command == WaftCommand.self else {
             try CommandWords.refuseRepaired(words)
             return try command.parseAsRoot(words)
         }
@@ -70,7 +73,7 @@ package enum CommandLineRun {
         try CommandWords.refuseRepaired(send.options)
         let parsed = try command.parseAsRoot([verb] + send.options)
         // `--help` parses as another command.
-        guard var sending = parsed as? SendCommand else { return parsed }
+        guard var sending = parsed as? any ItemVerb else { return parsed }
         sending.items = send.items
         return sending
     }

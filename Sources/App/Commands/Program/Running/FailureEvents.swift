@@ -2,8 +2,8 @@ import ArgumentParser
 
 /// The events of a command that was called with `--json` and has failed.
 struct FailureEvents {
-    /// Whether the command's last event says that it is done, and how.
-    private let endsWithDone: Bool
+    /// The command's last event, which says how it ended; nil if there is none.
+    private let last: ((WaftExit) -> EventLine)?
     /// Standard error of a daemon is its log, which has failures too.
     private let isDaemon: Bool
 
@@ -13,12 +13,18 @@ struct FailureEvents {
         self.isDaemon = isDaemon
         guard words.prefix(while: { $0 != "--" }).contains("--json") else { return nil }
         // A receiver prints `done` for each transfer; other verbs print documents.
-        endsWithDone = words.first == SendCommand.configuration.commandName
+        last =
+            switch words.first {
+            case SendCommand.configuration.commandName: { .done(.command($0)) }
+            case ShareCommand.configuration.commandName where !words.contains("--list"):
+                { .completed(Completion.Fields(activity: nil, completed: false, returnedItems: [], exit: $0)) }
+            default: nil
+            }
     }
 
     func print(_ failure: CommandError) {
         EventLine(failure).print()
-        if endsWithDone { EventLine.done(.command(failure.exit)).print() }
+        last?(failure.exit).print()
         if isDaemon { Console.shared.note("waft: \(failure)") }
     }
 }

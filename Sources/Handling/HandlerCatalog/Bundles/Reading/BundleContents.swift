@@ -78,7 +78,7 @@ struct BundleContents {
         rules.timeout = try timeout()
         let known = [
             "WaftLaunch", "WaftSandbox", "WaftLaunchCalls", "WaftReadablePaths", "WaftWritablePaths", "WaftNetwork",
-            "WaftSockets", "WaftTimeout", "WaftKeepRunning",
+            "WaftSockets", "WaftTimeout", "WaftKeepRunning", "WaftActivities",
         ]
         for key in keys.keys.sorted() where key.hasPrefix("Waft") && !known.contains(key) {
             warn("there is no key \(key); there are \(known.joined(separator: ", "))")
@@ -212,6 +212,12 @@ struct BundleContents {
     mutating func urlTypes() throws(BundleError) -> [URLType] {
         try claims("CFBundleURLTypes", "URL schemes", limit: CatalogLimits.schemes) { entry in
             entry.urlType().map { ($0, $0.schemes.count) }
+        }
+    }
+
+    mutating func activities() throws(BundleError) -> [HandlerActivity] {
+        try claims("WaftActivities", "activities", limit: CatalogLimits.activities) { entry in
+            entry.activity().map { ($0, 1) }
         }
     }
 

@@ -97,6 +97,7 @@ struct BundleFolder: Hashable, Sendable {
             executable: executable,
             documentTypes: try contents.documentTypes(),
             urlTypes: try contents.urlTypes(),
+            activities: try contents.activities(),
             exportedTypes: try contents.declarations(.exported),
             importedTypes: try contents.declarations(.imported),
             launch: launch,

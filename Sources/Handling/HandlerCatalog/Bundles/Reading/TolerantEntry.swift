@@ -83,6 +83,41 @@ struct TolerantEntry {
         )
     }
 
+    /// Nil if the entry has no type of its own, no title, or takes no items.
+    mutating func activity() -> HandlerActivity? {
+        guard case .string(let text)? = keys["WaftActivityType"], UniformType(text) != nil else {
+            warn("has no WaftActivityType such as org.example.resize")
+            return nil
+        }
+        guard !text.lowercased().hasPrefix(HandlerActivity.reservedPrefix) else {
+            warn("\(Self.quoted(text)): the types that begin with \(HandlerActivity.reservedPrefix) are Waft's own")
+            return nil
+        }
+        guard let title = name("Title") else {
+            warn("has no Title, or one that cannot be shown")
+            return nil
+        }
+        let types = types("ItemTypes")
+        guard !types.isEmpty else {
+            warn("takes no items: ItemTypes is missing")
+            return nil
+        }
+        guard let category = choice("Category", default: HandlerActivity.Category.action) else { return nil }
+        return HandlerActivity(
+            type: text, title: title, itemTypes: types, maximumItems: maximumItems(), category: category,
+            isAsked: flag("CanPerform"))
+    }
+
+    private mutating func maximumItems() -> Int? {
+        switch keys["MaximumItems"] {
+        case nil: return nil
+        case .integer(let count)? where count >= 1: return Int(clamping: count)
+        default:
+            warn("MaximumItems should be a number of at least 1, and is ignored")
+            return nil
+        }
+    }
+
     // MARK: Values
 
     private mutating func warn(_ text: String) {

@@ -1,0 +1,157 @@
+import Endpoints
+import Sending
+import Sharing
+
+/// The numbered list of peers and activities, and the answer that is typed. A number never changes its meaning.
+struct ShareSheet {
+    struct Peer {
+        let id: PeerID
+        /// For people, escaped; nil if the peer does not tell it.
+        var name: String?
+        /// `contact`, `stranger`, or the protocol that proves no key.
+        var kind: String
+        var isGone = false
+
+        var shownName: String { name ?? "(does not tell its name)" }
+    }
+
+    enum Answer: Equatable {
+        /// The whole id of a peer, or an address as it was typed.
+        case peer(String)
+        /// The type of an activity.
+        case activity(String)
+        case givenUp
+        /// Why the question must be repeated, escaped; empty for an empty line.
+        case unclear(String)
+    }
+
+    private enum Row {
+        case peer(PeerID)
+        case activity(Int)
+    }
+
+    static let question = "Share with? "
+
+    /// Fewest characters that name an id.
+    private static let idLength = 4
+    private static let nameWidth = 16
+    private static let kindWidth = 14
+
+    private var peers: [PeerID: Peer] = [:]
+    private var rows: [Row] = []
+    private let activities: [(type: String, title: String)]
+    private let takesPeers: Bool
+    private(set) var isOpen = false
+
+    /// - Parameters:
+    ///   - activities: with their titles, which are not escaped.
+    ///   - takesPeers: whether items can be sent at all.
+    init(activities: [(type: String, title: String)], takesPeers: Bool) {
+        self.activities = activities.map { ($0.type, TerminalText.escaped($0.title, limit: 64)) }
+        self.takesPeers = takesPeers
+    }
+
+    // MARK: Peers
+
+    /// A peer was found, or the facts about it changed.
+    /// - Returns: a new line of the open list; nil if there is none.
+    mutating func found(_ peer: Peer) -> String? {
+        guard takesPeers else { return nil }
+        let known = peers[peer.id]
+        var peer = peer
+        peer.name = peer.name ?? known?.name
+        peers[peer.id] = peer
+        guard isOpen else {
+            if known == nil { rows.append(.peer(peer.id)) }
+            return nil
+        }
+        if known == nil { rows.append(.peer(peer.id)) }
+        guard known == nil || known?.isGone == true || known?.name != peer.name else { return nil }
+        return number(of: peer.id).map { cell($0, peer) }
+    }
+
+    /// - Returns: a line about it; nil if there is none.
+    mutating func gone(_ id: PeerID) -> String? {
+        guard peers[id]?.isGone == false else { return nil }
+        guard isOpen else {
+            peers[id] = nil
+            rows.removeAll { if case .peer(id) = $0 { true } else { false } }
+            return nil
+        }
+        peers[id]?.isGone = true
+        return peers[id].map { "     \($0.shownName) is gone" }
+    }
+
+    private func number(of id: PeerID) -> Int? {
+        rows.firstIndex { if case .peer(id) = $0 { true } else { false } }.map { $0 + 1 }
+    }
+
+    // MARK: The list
+
+    /// Fixes the numbers of the peers that were found, contacts first, and of the activities.
+    /// - Parameter width: columns of the terminal.
+    /// - Returns: the lines.
+    mutating func open(width: Int) -> [String] {
+        isOpen = true
+        let found = rows.compactMap { row in if case .peer(let id) = row { peers[id] } else { nil } }
+        let ordered = found.filter { $0.kind == Self.contact } + found.filter { $0.kind != Self.contact }
+        rows = ordered.map { .peer($0.id) } + activities.indices.map { .activity($0) }
+        let left = ordered.enumerated().map { cell($0.offset + 1, $0.element) }
+        let right = activities.enumerated().map { cell(ordered.count + $0.offset + 1, $0.element.title) }
+        let column = max(5 + Self.nameWidth + Self.kindWidth, (left.map(\.count).max() ?? 0) + 2)
+        let widest = right.map(\.count).max() ?? 0
+        guard !left.isEmpty, column + widest < width else { return left + right }
+        return (0..<max(left.count, right.count)).map { index in
+            let one = left.indices.contains(index) ? left[index] : ""
+            let other = right.indices.contains(index) ? right[index] : ""
+            return other.isEmpty ? one : padded(one, column) + other
+        }
+    }
+
+    static let contact = "contact"
+    static let stranger = "stranger"
+
+    private func cell(_ number: Int, _ peer: Peer) -> String {
+        cell(number, padded(peer.shownName, Self.nameWidth) + peer.kind)
+    }
+
+    private func cell(_ number: Int, _ text: String) -> String {
+        String(repeating: " ", count: max(0, 3 - "\(number)".count)) + "\(number)  \(text)"
+    }
+
+    private func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(1, width - text.count))
+    }
+
+    // MARK: The answer
+
+    func answer(to line: String) -> Answer {
+        if line.isEmpty { return .unclear("") }
+        if let number = Int(line), rows.indices.contains(number - 1) { return answer(rows[number - 1]) }
+        let typed = line.lowercased()
+        // Before the names, which strangers choose as they like.
+        if typed == "q" { return .givenUp }
+        if let activity = activities.first(where: { $0.type == typed || $0.title.lowercased() == typed }) {
+            return .activity(activity.type)
+        }
+        if takesPeers, case .address = try? PeerReference(line) { return .peer(line) }
+        let meant = peers.values.filter { peer in
+            peer.name?.lowercased() == typed || typed.count >= Self.idLength && peer.id.text.hasPrefix(typed)
+        }
+        if meant.count == 1 { return answer(.peer(meant[0].id)) }
+        let shown = TerminalText.escaped(line, limit: 64)
+        if meant.count > 1 { return .unclear("\(meant.count) machines are named \"\(shown)\": type the number") }
+        return .unclear("\"\(shown)\" is not in the list: type a number or a name of it, or q to give up")
+    }
+
+    private func answer(_ row: Row) -> Answer {
+        switch row {
+        case .activity(let index): return .activity(activities[index].type)
+        case .peer(let id):
+            guard let peer = peers[id], !peer.isGone else {
+                return .unclear("\(peers[id]?.shownName ?? "it") is gone: choose another, or q to give up")
+            }
+            return .peer(id.text)
+        }
+    }
+}

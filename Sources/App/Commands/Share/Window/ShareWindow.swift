@@ -1,0 +1,161 @@
+import Contacts
+import Foundation
+import Glibc
+import Settings
+import Sharing
+import Subprocess
+import SystemPackage
+
+/// The sheet in a window: asks there, and runs `waft share` with the answer.
+struct ShareWindow {
+    /// The words of the command without `--window` and without files.
+    let options: [String]
+    let activities: ActivityList
+    let context: CommandContext
+
+    /// An open window shows the peers of this time first; later ones come below the activities.
+    private static let firstLook: Duration = .seconds(1)
+    private static let looking: Duration = .seconds(3)
+    private static let shownLines = 20
+    private static let outputBytes = 256 << 10
+
+    /// - Parameter items: nil if the user shall choose files.
+    /// - Throws: `CommandError`: `interrupted` if the user closed a window, `unexpected` if nothing can show one.
+    func run(_ items: ShareItems?, paths: [String]) async throws -> WaftExit {
+        guard let dialogs = Dialogs.program else { return try await inTerminal(paths) }
+        var paths = paths
+        var items = items
+        if items == nil {
+            guard let chosen = try await dialogs.chooseFiles(), !chosen.isEmpty else { throw givenUp }
+            paths = chosen
+            items = try ShareItems(paths: chosen, texts: [], urls: [], programs: [], subject: nil)
+        }
+        guard let items else { throw givenUp }
+        let rows = try rows(await activities.rows(for: items), addsRows: dialogs.addsRows)
+        guard let key = try await dialogs.choose(items.lines.joined(separator: ", "), rows) else { throw givenUp }
+        let words = try await self.words(for: key, dialogs)
+        return try await perform(words + options + ["--"] + paths, items.title, dialogs)
+    }
+
+    private var givenUp: CommandError { CommandError(.interrupted, "nothing was chosen; nothing was shared") }
+
+    // MARK: The rows
+
+    /// The key of a peer is its id, that of an activity its type.
+    private func rows(_ activities: [ActivityList.Row], addsRows: Bool) throws -> AsyncStream<DialogRow> {
+        let peers = self.activities.hasPeers ? try SharePeers(context) : nil
+        let possible = activities.filter { $0.obstacle == nil }.map { row in
+            DialogRow(key: row.activity.type, title: TerminalText.escaped(row.activity.title, limit: 64), detail: "")
+        }
+        return AsyncStream { continuation in
+            let task = Task {
+                let first = await peers?.found(within: addsRows ? Self.firstLook : Self.looking) ?? []
+                for peer in first where peer.name != nil { continuation.yield(DialogRow(peer)) }
+                for row in possible { continuation.yield(row) }
+                guard addsRows, let peers else { return continuation.finish() }
+                var seen = Set(first.map(\.id))
+                for await event in peers.events(for: nil) {
+                    guard case .found(let peer) = event, peer.name != nil, seen.insert(peer.id).inserted else {
+                        continue
+                    }
+                    continuation.yield(DialogRow(peer))
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    // MARK: The activity
+
+    /// The words that say what is done.
+    private func words(for key: String, _ dialogs: any DialogProgram) async throws -> [String] {
+        guard activities.all.contains(where: { $0.type == key }) else { return ["--to=\(key)"] }
+        guard key == ActivityType.queue else { return ["--activity=\(key)"] }
+        let contacts = (try? context.home.contactBook().snapshot())?.contacts ?? []
+        let rows = AsyncStream<DialogRow> { continuation in
+            for contact in contacts {
+                let name = contact.name.text
+                continuation.yield(
+                    DialogRow(key: name, title: TerminalText.escaped(name, limit: 64), detail: ShareSheet.contact))
+            }
+            continuation.finish()
+        }
+        guard !contacts.isEmpty else {
+            try await dialogs.tell(["No contact is known yet: waft contacts --help"], isFault: true)
+            throw givenUp
+        }
+        guard let peer = try await dialogs.choose("Send when it is reachable", rows) else { throw givenUp }
+        return ["--activity=\(key)", "--to=\(peer)"]
+    }
+
+    private struct End: Sendable {
+        var exit: WaftExit
+        var lines: [String]
+    }
+
+    private func perform(_ words: [String], _ title: String, _ dialogs: any DialogProgram) async throws -> WaftExit {
+        let end = try await withThrowingTaskGroup(of: End?.self) { group in
+            group.addTask { try await Self.run(["share"] + words) }
+            group.addTask {
+                guard await dialogs.accompany(title) else { return nil }
+                throw givenUp
+            }
+            defer { group.cancelAll() }
+            while let end = try await group.next() {
+                if let end { return end }
+            }
+            throw givenUp
+        }
+        let lines = end.lines.isEmpty ? [end.exit == .done ? "\(title): done" : "\(title): failed"] : end.lines
+        try await dialogs.tell(Array(lines.suffix(Self.shownLines)), isFault: end.exit != .done)
+        return end.exit
+    }
+
+    /// Runs this program again. If the task is cancelled, it is interrupted as by Ctrl-C.
+    private static func run(_ words: [String]) async throws -> End {
+        var options = PlatformOptions()
+        options.teardownSequence = [.send(signal: .interrupt, allowedDurationToNextStep: .seconds(5))]
+        let result = try await Subprocess.run(
+            Configuration(
+                executable: .path(FilePath(try program)), arguments: Arguments(words), platformOptions: options),
+            input: .none, output: .string(limit: outputBytes), error: .string(limit: outputBytes))
+        let lines = (result.standardError + result.standardOutput).split(whereSeparator: \.isNewline).map(String.init)
+        guard case .exited(let code) = result.terminationStatus, let exit = WaftExit(rawValue: code) else {
+            return End(exit: .unexpected, lines: lines)
+        }
+        return End(exit: exit, lines: lines)
+    }
+
+    private static var program: String {
+        get throws(CommandError) {
+            guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
+                access(path, X_OK) == 0
+            else {
+                throw CommandError(.unexpected, "the path of this program cannot be read; it may have been replaced")
+            }
+            return path
+        }
+    }
+
+    // MARK: Without a dialog program
+
+    /// The sheet in a new terminal.
+    private func inTerminal(_ paths: [String]) async throws -> WaftExit {
+        guard Display.isThere() else {
+            throw CommandError(.unexpected, "there is no desktop here to show a window on", hint: "leave out --window")
+        }
+        guard let terminal = SystemProgram("x-terminal-emulator") else {
+            throw CommandError(
+                .unexpected, "there is no program here to show a window", hint: "install zenity or kdialog")
+        }
+        guard !paths.isEmpty || options.contains(where: { $0.hasPrefix("--text") || $0.hasPrefix("--url") }) else {
+            throw CommandError(
+                .usage, "nothing to share", hint: "to choose files in a window, install zenity or kdialog")
+        }
+        let script = "\"$@\"; printf 'Press Enter to close this window. '; read -r line"
+        let words = ["-e", "sh", "-c", script, "sh", try Self.program, "share"] + options + ["--"] + paths
+        try await terminal.run(words)
+        return .done
+    }
+}

@@ -1,0 +1,82 @@
+import Sharing
+import TestSupport
+import Testing
+
+@testable import Commands
+
+@Suite("The share sheet")
+struct ShareSheetTests {
+    private let activities = [("org.waft.activity.copy", "Copy"), ("org.example.resize", "Resize (Images)")]
+
+    private func peer(_ number: UInt8, _ name: String?, _ kind: String = "stranger") -> ShareSheet.Peer {
+        ShareSheet.Peer(id: .sample(number), name: name, kind: kind)
+    }
+
+    private func sheet(_ peers: [ShareSheet.Peer] = []) -> ShareSheet {
+        var sheet = ShareSheet(activities: activities.map { ($0.0, $0.1) }, takesPeers: true)
+        for peer in peers { #expect(sheet.found(peer) == nil) }
+        return sheet
+    }
+
+    @Test("lists contacts, then strangers, and beside them the activities")
+    func layout() {
+        var sheet = sheet([peer(1, "study"), peer(2, "laptop", "contact"), peer(3, "kitchen", "contact")])
+        #expect(
+            sheet.open(width: 100) == [
+                "  1  laptop          contact         4  Copy",
+                "  2  kitchen         contact         5  Resize (Images)",
+                "  3  study           stranger",
+            ])
+    }
+
+    @Test("is one column on a narrow terminal, and without peers")
+    func narrow() {
+        var narrow = sheet([peer(1, "study")])
+        #expect(narrow.open(width: 40) == ["  1  study           stranger", "  2  Copy", "  3  Resize (Images)"])
+        var alone = sheet()
+        #expect(alone.open(width: 100) == ["  1  Copy", "  2  Resize (Images)"])
+    }
+
+    @Test("gives later peers the next numbers, and no number another meaning")
+    func changes() {
+        var sheet = sheet([peer(1, "study"), peer(9, "gone before")])
+        #expect(sheet.gone(.sample(9)) == nil)
+        _ = sheet.open(width: 100)
+        #expect(sheet.found(peer(2, "laptop", "contact")) == "  4  laptop          contact")
+        #expect(sheet.found(peer(2, "laptop", "contact")) == nil)
+        #expect(sheet.answer(to: "2") == .activity("org.waft.activity.copy"))
+        #expect(sheet.answer(to: "4") == .peer(PeerID.sample(2).text))
+        #expect(sheet.gone(.sample(2)) == "     laptop is gone")
+        #expect(sheet.answer(to: "4") == .unclear("laptop is gone: choose another, or q to give up"))
+        #expect(sheet.found(peer(2, "laptop", "contact")) == "  4  laptop          contact")
+        #expect(sheet.answer(to: "4") == .peer(PeerID.sample(2).text))
+    }
+
+    @Test("takes numbers, names, titles, types, ids and addresses")
+    func answers() {
+        var sheet = sheet([peer(1, "study"), peer(2, "Twin"), peer(3, "twin")])
+        _ = sheet.open(width: 100)
+        #expect(sheet.answer(to: "STUDY") == .peer(PeerID.sample(1).text))
+        #expect(sheet.answer(to: String(PeerID.sample(1).text.prefix(8))) == .peer(PeerID.sample(1).text))
+        #expect(sheet.answer(to: "copy") == .activity("org.waft.activity.copy"))
+        #expect(sheet.answer(to: "org.example.resize") == .activity("org.example.resize"))
+        #expect(sheet.answer(to: "10.0.0.7:4000") == .peer("10.0.0.7:4000"))
+        #expect(sheet.answer(to: "q") == .givenUp)
+        #expect(sheet.answer(to: "") == .unclear(""))
+        for (line, words) in [("twin", "2 machines"), ("99", "not in the list"), ("\u{1B}[2J", "\\u{1B}[2J")] {
+            guard case .unclear(let why) = sheet.answer(to: line) else {
+                Issue.record("\(line) was understood")
+                continue
+            }
+            #expect(why.contains(words))
+        }
+    }
+
+    @Test("offers no machine, and takes no address, if sending is excluded")
+    func excluded() {
+        var sheet = ShareSheet(activities: [("org.waft.activity.copy", "Copy")], takesPeers: false)
+        #expect(sheet.found(peer(1, "study")) == nil)
+        #expect(sheet.open(width: 100) == ["  1  Copy"])
+        if case .unclear = sheet.answer(to: "10.0.0.7") {} else { Issue.record("an address was taken") }
+    }
+}

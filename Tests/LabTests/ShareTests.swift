@@ -1,0 +1,303 @@
+import Foundation
+import Testing
+
+/// `waft share`, with the real programs.
+@Suite("The share sheet", .serialized, .timeLimit(.minutes(2)))
+struct ShareTests {
+    /// A machine without a desktop, whose programs are those of a test.
+    private func host(_ folder: String) throws -> Host {
+        var host = Host.loopback(folder + "/home")
+        try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
+        host.environment.merge([
+            "PATH": folder + "/bin:/usr/bin:/bin", "DISPLAY": "", "WAYLAND_DISPLAY": "", "HOME": folder,
+            "XDG_CONFIG_HOME": "", "XDG_PICTURES_DIR": "", "DBUS_SESSION_BUS_ADDRESS": "",
+        ]) { $1 }
+        return host
+    }
+
+    /// A program of the desktop that writes its words to `NAME.words` and its input to `NAME.input`.
+    private func addProgram(_ name: String, in folder: String, says text: String = "") throws {
+        try writeScript(
+            """
+            #!/bin/sh
+            printf '%s\\n' "$@" >'\(folder)/\(name).words'
+            cat >'\(folder)/\(name).input'
+            echo '\(text)'
+            """,
+            to: folder + "/bin/" + name)
+    }
+
+    private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+    /// The lines of `--json`.
+    private func documents(_ result: ProgramResult) -> [[String: Any]] {
+        result.output.split(separator: "\n").compactMap { line in
+            try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        }
+    }
+
+    private func types(_ result: ProgramResult) -> [String] {
+        documents(result).compactMap { $0["type"] as? String }.map { $0.replacing("org.waft.activity.", with: "") }
+    }
+
+    @Test("the list has the activities that take all items, and --all why the others do not")
+    func list() async throws {
+        try await withTemporaryFolder { folder in
+            var host = try host(folder)
+            try addProgram("lp", in: folder)
+            try "x".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
+            try Data([0xFF, 0xD8]).write(to: URL(fileURLWithPath: folder + "/b.jpg"))
+            func list(_ words: String...) async throws -> [String] {
+                let result = try await host.run(arguments: ["share", "--list", "--json"] + words, in: folder)
+                #expect(result.exit == 0, "\(result)")
+                return types(result)
+            }
+            #expect(try await list("a.txt") == ["queue", "print", "preview"])
+            #expect(try await list("b.jpg") == ["queue", "print", "save-image", "preview"])
+            #expect(try await list("a.txt", "b.jpg") == ["queue", "print", "preview"])
+            #expect(try await list("--url", "https://example.com") == ["queue"])
+            #expect(try await list("b.jpg", "--exclude-activity", "org.waft.activity.print").contains("print") == false)
+            host.environment["WAFT_EXCLUDED_ACTIVITIES"] = "org.waft.activity.preview,org.example.gone"
+            let all = try await host.run(arguments: ["share", "--list", "--all", "a.txt"], in: folder)
+            #expect(all.output.contains("org.waft.activity.preview   Preview  not now: it is excluded\n"), "\(all)")
+            #expect(all.output.contains("Mail  not now: there is no desktop here\n"), "\(all)")
+            #expect(all.errors.contains("there is no activity org.example.gone at the moment"), "\(all)")
+        }
+    }
+
+    @Test(
+        "wrong words are 64 with the activities that there are; an item that is missing is 66; nothing possible is 13")
+    func refusals() async throws {
+        try await withTemporaryFolder { folder in
+            let host = try host(folder)
+            try "x".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
+            for (words, exit, said) in [
+                (["a.txt", "--activity", "org.example.x"], 64, "there are: org.waft.activity.airdrop, "),
+                (["a.txt", "--exclude-activity", "x", "--list"], 64, "there are: org.waft.activity.airdrop, "),
+                (["a.txt"], 64, "there is no terminal to ask at\n  org.waft.activity.queue "),
+                (["none"], 66, "none"), ([], 64, "nothing to send"),
+                (["a.txt", "--activity", "org.waft.activity.save-image"], 13, "images and films"),
+                (["a.txt", "--activity", "org.waft.activity.copy"], 13, "no clipboard"),
+                (["a.txt", "--list", "--to", "x"], 64, "--list"), (["a.txt", "--all"], 64, "--list"),
+                (["a.txt", "--to", "x", "--activity", "org.waft.activity.print"], 64, "--to is for"),
+                (["a.txt", "--window", "--list"], 64, "--window asks"), (["--window", "a.txt"], 1, "no desktop"),
+                (["a.txt", "--to", "x", "--exclude-activity", "org.waft.activity.airdrop"], 64, "is excluded"),
+            ] as [([String], Int, String)] {
+                let result = try await host.run(arguments: ["share"] + words, in: folder)
+                #expect(result.exit == exit && result.errors.contains(said), "\(words): \(result)")
+            }
+            let all = ["queue", "preview", "print"].flatMap { ["--exclude-activity", "org.waft.activity." + $0] }
+            let none = try await host.run(arguments: ["share", "a.txt", "--list"] + all, in: folder)
+            #expect(none.exit == 13, "\(none)")
+        }
+    }
+
+    @Test("an item goes to the peer that is named, as by send, and the last line says how it ended")
+    func sending() async throws {
+        try await withTemporaryFolder { folder in
+            let host = try host(folder)
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                let words = ["share", "--text", "hello", "--subject", "S", "--to", running.address, "--json"]
+                let result = try await host.run(arguments: words)
+                #expect(result.exit == 0 && result.events.map(\.event).suffix(2) == ["done", "completed"], "\(result)")
+                let last = try #require(documents(result).last)
+                #expect(last["activity"] as? String == "org.waft.activity.airdrop")
+                #expect(last["completed"] as? Bool == true && last["exit"] as? Int == 0)
+                #expect(try running.names() == ["hello.txt"])
+            }
+            let failed = try await host.run(arguments: ["share", "--text", "x", "--to", "127.0.0.1:1", "--json"])
+            let last = try #require(documents(failed).last)
+            #expect(failed.exit == 11 && last["completed"] as? Bool == false && last["exit"] as? Int == 11, "\(failed)")
+            let wrong = try await host.run(arguments: ["share", "--bogus", "--json"])
+            #expect(wrong.exit == 64 && wrong.events.map(\.event) == ["failed", "completed"], "\(wrong)")
+            #expect(documents(wrong).last?["activity"] is NSNull)
+        }
+    }
+
+    @Test("on a terminal a peer or an activity is chosen by number, name or address; giving up is 130")
+    func terminal() async throws {
+        try await withTemporaryFolder { folder in
+            let host = try host(folder)
+            try "hello\n".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                let sent = try await host.atTerminal(["share", "a.txt"], in: folder) { terminal in
+                    try await terminal.transcript.says("a.txt  public.plain-text, 6 bytes")
+                    try await terminal.transcript.says("Share with? ")
+                    try await terminal.type("nobody\n")
+                    try await terminal.transcript.says("\"nobody\" is not in the list")
+                    try await terminal.type(running.address + "\n")
+                    try await terminal.transcript.says("stored as a.txt")
+                }
+                #expect(sent.exit == 0, "\(sent.text)")
+            }
+            let shown = try await host.atTerminal(["share", "a.txt"], in: folder) { terminal in
+                try await terminal.transcript.says("Share with? ")
+                try await terminal.type("preview\n")
+                try await terminal.transcript.says("  hello")
+            }
+            #expect(shown.exit == 0, "\(shown.text)")
+            let given = try await host.atTerminal(["share", "a.txt", "--json"], in: folder) { terminal in
+                try await terminal.transcript.says("Share with? ")
+                try await terminal.type("q\n")
+                try await terminal.transcript.says(#""activity":null,"completed":false,"event":"completed","exit":130"#)
+            }
+            #expect(given.exit == 130, "\(given.text)")
+        }
+    }
+
+    @Test("texts, URLs, one image and lists of files are copied in their own form")
+    func copying() async throws {
+        try await withTemporaryFolder { folder in
+            var host = try host(folder)
+            host.environment["WAYLAND_DISPLAY"] = "wayland-9"
+            try addProgram("wl-copy", in: folder)
+            try Data([0x89, 0x50, 0x4E, 0x47]).write(to: URL(fileURLWithPath: folder + "/a b.png"))
+            try "x".write(toFile: folder + "/c.txt", atomically: false, encoding: .utf8)
+            let file = "file://" + folder
+            for (words, form, input) in [
+                (
+                    ["--text", "one", "--url", "https://example.com/"], "text/plain;charset=utf-8",
+                    "one\nhttps://example.com/"
+                ),
+                (["a b.png"], "image/png", nil),
+                (["a b.png", "c.txt"], "text/uri-list", "\(file)/a%20b.png\r\n\(file)/c.txt\r\n"),
+            ] as [([String], String, String?)] {
+                let result = try await host.run(
+                    arguments: ["share", "--activity", "org.waft.activity.copy"] + words, in: folder)
+                #expect(result.exit == 0 && result.output.hasSuffix(": copied\n"), "\(result)")
+                #expect(try text(folder + "/wl-copy.words") == "--type\n\(form)\n")
+                let copied = try Data(contentsOf: URL(fileURLWithPath: folder + "/wl-copy.input"))
+                #expect(copied == input.map { Data($0.utf8) } ?? Data([0x89, 0x50, 0x4E, 0x47]))
+            }
+            host.environment["WAYLAND_DISPLAY"] = ""
+            let words = ["share", "--text", "hi", "--activity", "org.waft.activity.copy"]
+            let shown = try await host.atTerminal(words) { _ in }
+            #expect(shown.exit == 0 && shown.text.contains("\u{1B}]52;c;aGk=\u{7}"), "\(shown.text)")
+        }
+    }
+
+    @Test("documents and texts are printed by lp, whose answer is shown, and nothing stays behind")
+    func printing() async throws {
+        try await withTemporaryFolder { folder in
+            let host = try host(folder)
+            try addProgram("lp", in: folder, says: "request id is office-1 (2 file(s))")
+            try "x".write(toFile: folder + "/-o.txt", atomically: false, encoding: .utf8)
+            let words = ["share", "./-o.txt", "--text", "note", "--activity", "org.waft.activity.print"]
+            let result = try await host.run(arguments: words, in: folder)
+            #expect(result.exit == 0 && result.output == "2 items: request id is office-1 (2 file(s))\n", "\(result)")
+            let said = try text(folder + "/lp.words").split(separator: "\n")
+            #expect(said.prefix(4) == ["-t", "2 items", "--", folder[...] + "/-o.txt"])
+            #expect(said.last?.hasSuffix("/note.txt") == true)
+            let spool = try FileManager.default.contentsOfDirectory(atPath: host.home + "/run/share")
+            #expect(spool == [])
+            try writeScript("#!/bin/sh\necho first >&2; echo 'no printer' >&2; exit 1\n", to: folder + "/bin/lp")
+            let failed = try await host.run(arguments: words, in: folder)
+            #expect(failed.exit == 1 && failed.errors == "waft: lp failed: no printer\n", "\(failed)")
+        }
+    }
+
+    @Test("items are attached to a new mail with their subject, and texts are its body")
+    func mailing() async throws {
+        try await withTemporaryFolder { folder in
+            var host = try host(folder)
+            host.environment["DISPLAY"] = ":9"
+            try addProgram("xdg-email", in: folder)
+            try "x".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
+            let result = try await host.run(
+                arguments: [
+                    "share", "a.txt", "--text=-x", "--subject", "May", "--activity", "org.waft.activity.mail",
+                ], in: folder)
+            #expect(result.exit == 0, "\(result)")
+            #expect(
+                try text(folder + "/xdg-email.words")
+                    == "--utf8\n--subject\nMay\n--body\n -x\n--attach\n\(folder)/a.txt\n")
+        }
+    }
+
+    @Test("images are saved in the folder for pictures, and nothing is replaced")
+    func saving() async throws {
+        try await withTemporaryFolder { folder in
+            let host = try host(folder)
+            try FileManager.default.createDirectory(atPath: folder + "/.config", withIntermediateDirectories: true)
+            try "XDG_PICTURES_DIR=\"$HOME/My Pictures\"\n"
+                .write(toFile: folder + "/.config/user-dirs.dirs", atomically: false, encoding: .utf8)
+            try Data(repeating: 7, count: 300_000).write(to: URL(fileURLWithPath: folder + "/a.png"))
+            for name in ["a.png", "a-1.png"] {
+                let result = try await host.run(
+                    arguments: ["share", "a.png", "--activity", "org.waft.activity.save-image", "--json"], in: folder)
+                let saved = folder + "/My Pictures/" + name
+                #expect(
+                    result.exit == 0 && documents(result).last?["returnedItems"] as? [String] == [saved], "\(result)")
+                #expect(try Data(contentsOf: URL(fileURLWithPath: saved)) == Data(repeating: 7, count: 300_000))
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/My Pictures").count == 2)
+        }
+    }
+
+    @Test("a program makes its item for the chosen activity, which it is told, and not before")
+    func sources() async throws {
+        try await withTemporaryFolder { folder in
+            let host = try host(folder)
+            try addProgram("lp", in: folder)
+            try writeScript(
+                """
+                #!/bin/sh
+                echo "$1 $WAFT_ACTIVITY" >>'\(folder)/calls'
+                case $1 in placeholder) echo '{"name": "r.txt"}';; item) echo made;; esac
+                """, to: folder + "/source")
+            let listed = try await host.run(arguments: ["share", "--list", "--json", "--source", folder + "/source"])
+            #expect(types(listed) == ["queue", "print"], "\(listed)")
+            #expect(try text(folder + "/calls") == "placeholder \n")
+            let printed = try await host.run(
+                arguments: ["share", "--source", folder + "/source", "--activity", "org.waft.activity.print"])
+            #expect(printed.exit == 0, "\(printed)")
+            #expect(
+                try text(folder + "/calls").split(separator: "\n").suffix(2)
+                    == ["placeholder org.waft.activity.print", "item org.waft.activity.print"])
+        }
+    }
+
+    @Test("a handler's activity is offered for its types, does its work in its sandbox, and returns what it has made")
+    func handlers() async throws {
+        try await withTemporaryFolder { folder in
+            let host = try host(folder)
+            let bundle = host.home + "/handlers/images.handler"
+            try FileManager.default.createDirectory(atPath: bundle, withIntermediateDirectories: true)
+            try """
+            <?xml version="1.0"?><plist version="1.0"><dict>
+            <key>CFBundleIdentifier</key><string>org.example.images</string>
+            <key>CFBundleName</key><string>Images</string>
+            <key>CFBundleExecutable</key><string>run</string>
+            <key>WaftActivities</key><array><dict>
+            <key>WaftActivityType</key><string>org.example.resize</string><key>Title</key><string>Resize</string>
+            <key>ItemTypes</key><array><string>public.image</string></array>
+            <key>MaximumItems</key><integer>1</integer><key>CanPerform</key><true/></dict></array>
+            </dict></plist>
+            """.write(toFile: bundle + "/Info.plist", atomically: false, encoding: .utf8)
+            try writeScript(
+                """
+                #!/bin/sh
+                test "$1" = can-perform && exit "$(cat "$WAFT_DATA/no" 2>/dev/null || echo 0)"
+                cp "$WAFT_FILE" "$WAFT_DATA/small.png" && echo '{"returnedItems": ["small.png"]}'
+                """, to: bundle + "/run")
+            try Data([1, 2, 3]).write(to: URL(fileURLWithPath: folder + "/a.png"))
+            try "x".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
+            func list(_ words: String...) async throws -> [String] {
+                types(try await host.run(arguments: ["share", "--list", "--json"] + words, in: folder))
+            }
+            #expect(try await list("a.png").contains("org.example.resize"))
+            #expect(try await !list("a.txt").contains("org.example.resize"))
+            #expect(try await !list("a.png", "a.png").contains("org.example.resize"))
+            let done = try await host.run(
+                arguments: ["share", "a.png", "--activity", "org.example.resize", "--json"], in: folder)
+            let made = host.home + "/handler-data/org.example.images/small.png"
+            #expect(done.exit == 0 && documents(done).last?["returnedItems"] as? [String] == [made], "\(done)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: made)) == Data([1, 2, 3]))
+            try "1".write(
+                toFile: host.home + "/handler-data/org.example.images/no", atomically: false, encoding: .utf8)
+            #expect(try await !list("a.png").contains("org.example.resize"))
+            let shown = try await host.run(arguments: ["handlers", "show", "images"])
+            #expect(shown.output.contains("at most 1  org.example.resize\n"), "\(shown)")
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import Subprocess
+import Testing
+
+/// `waft share --window`, and the menus of file managers.
+@Suite("The share sheet in a window", .serialized, .timeLimit(.minutes(2)))
+struct ShareWindowTests {
+    private struct Place: Sendable {
+        var host: Host
+        let folder: String
+
+        func addProgram(_ name: String, _ script: String) throws {
+            try writeScript("#!/bin/sh\n" + script + "\n", to: folder + "/bin/" + name)
+        }
+
+        func text(_ name: String) -> String {
+            (try? String(contentsOfFile: folder + "/" + name, encoding: .utf8)) ?? ""
+        }
+
+        /// Presses a key in the window with this title, as soon as there is one.
+        func press(_ keys: String..., in title: String) async throws {
+            let words = ["search", "--sync", "--onlyvisible", "--name", title, "windowfocus", "--sync"]
+            let found = try await host.run("/usr/bin/xdotool", words)
+            #expect(found.exit == 0, "\(found)")
+            for key in keys { _ = try await host.run("/usr/bin/xdotool", ["key", "--clearmodifiers", key]) }
+        }
+    }
+
+    private func withPlace(_ body: @Sendable @escaping (Place) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            for name in ["bin", "desktop", "home/Pictures"] {
+                try FileManager.default.createDirectory(
+                    atPath: folder + "/" + name, withIntermediateDirectories: true)
+            }
+            try "x".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
+            try Data([1, 2]).write(to: URL(fileURLWithPath: folder + "/a b.png"))
+            try await Desktop.with(in: folder + "/desktop") { desktop in
+                var host = Host.loopback(folder + "/kitchen")
+                host.environment.merge(desktop.environment) { $1 }
+                host.environment.merge([
+                    "DISPLAY": desktop.display, "HOME": folder + "/home", "PATH": folder + "/bin:/usr/bin:/bin",
+                    "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": "", "XDG_PICTURES_DIR": "",
+                ]) { $1 }
+                try await body(Place(host: host, folder: folder))
+            }
+        }
+    }
+
+    @Test("a row is chosen in zenity's list, and its result is shown in a window")
+    func zenity() async throws {
+        try await withPlace { place in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    let result = try await place.host.run(
+                        arguments: [
+                            "share", "--window", "a b.png", "--exclude-activity", "org.waft.activity.queue",
+                            "--exclude-activity", "org.waft.activity.mail", "--exclude-activity",
+                            "org.waft.activity.print", "--exclude-activity", "org.waft.activity.preview",
+                        ], in: place.folder)
+                    #expect(result.exit == 0, "\(result)")
+                }
+                try await place.press("Home", "Return", in: "Share with Waft")
+                try await eventually {
+                    FileManager.default.fileExists(atPath: place.folder + "/home/Pictures/a b.png")
+                }
+                try await place.press("Return", in: "^Waft$")
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test("kdialog asks where there is no zenity; without an answer it is 130, and its failure is told")
+    func kdialog() async throws {
+        try await withPlace { place in
+            var place = place
+            place.host.environment["PATH"] = place.folder + "/bin"
+            try place.addProgram("kdialog", "printf '%s\\n' \"$@\" >>'\(place.folder)/asked'; exit 1")
+            let given = try await place.host.run(arguments: ["share", "--window", "a.txt"], in: place.folder)
+            #expect(given.exit == 130, "\(given)")
+            #expect(
+                place.text("asked").contains("--menu\na.txt  public.plain-text, 1 byte\n"), "\(place.text("asked"))")
+            #expect(place.text("asked").contains("\norg.waft.activity.preview\nPreview\n"))
+            try place.addProgram(
+                "kdialog",
+                """
+                case $3 in --menu) echo org.waft.activity.copy;; *) printf '%s\\n' "$@" >'\(place.folder)/told';; esac
+                """)
+            let failed = try await place.host.run(arguments: ["share", "--window", "a.txt"], in: place.folder)
+            #expect(failed.exit == 13, "\(failed)")
+            #expect(
+                place.text("told").hasPrefix("--title\nWaft\n--error\nwaft: a.txt: Copy: "), "\(place.text("told"))")
+        }
+    }
+
+    @Test("without either, a new terminal asks, and without files there is nothing to share in it")
+    func terminal() async throws {
+        try await withPlace { place in
+            var place = place
+            place.host.environment["PATH"] = place.folder + "/bin"
+            let none = try await place.host.run(arguments: ["share", "--window", "a.txt"], in: place.folder)
+            #expect(none.exit == 1 && none.errors.contains("install zenity or kdialog"), "\(none)")
+            try place.addProgram("x-terminal-emulator", "printf '%s\\n' \"$@\" >'\(place.folder)/words'")
+            let asked = try await place.host.run(
+                arguments: ["share", "--window", "--subject", "May", "a.txt"], in: place.folder)
+            #expect(asked.exit == 0, "\(asked)")
+            #expect(place.text("words").hasSuffix("/waft\nshare\n--subject=May\n--\na.txt\n"), "\(place.text("words"))")
+            #expect(try await place.host.run(arguments: ["share", "--window"]).exit == 64)
+        }
+    }
+
+    @Test("the menus of the installed file managers start the sheet with the selected files, and go with remove")
+    func menus() async throws {
+        try await withPlace { place in
+            let managers = ["thunar", "dolphin", "nautilus", "nemo", "caja"]
+            let paths = [
+                ".local/share/Thunar/sendto/org.waft.Share.desktop",
+                ".local/share/kio/servicemenus/org.waft.Share.desktop",
+                ".local/share/nautilus/scripts/Share with Waft", ".local/share/nemo/scripts/Share with Waft",
+                ".config/caja/scripts/Share with Waft",
+            ].map { place.folder + "/home/" + $0 }
+            let application = place.folder + "/home/.local/share/applications/org.waft.Share.desktop"
+            try place.addProgram("nemo", "")
+            #expect(try await place.host.run(arguments: ["desktop", "install"]).exit == 0)
+            let exist = { paths.map { FileManager.default.fileExists(atPath: $0) } }
+            #expect(exist() == [false, false, false, true, false])
+            for manager in managers { try place.addProgram(manager, "") }
+            let stale = try await place.host.run(arguments: ["desktop", "status"])
+            #expect(stale.errors.contains("not up to date"), "\(stale)")
+            let installed = try await place.host.run(arguments: ["desktop", "install"])
+            #expect(installed.exit == 0 && installed.output.contains("shares \(paths[4])"), "\(installed)")
+            #expect(exist() == Array(repeating: true, count: 5))
+            for entry in [application, paths[0]] {
+                let valid = try await place.host.run("/usr/bin/desktop-file-validate", [entry])
+                #expect(valid.exit == 0 && valid.output + valid.errors == "", "\(valid)")
+            }
+            // A script gets names from the folder that is shown, and they may look like options.
+            try place.addProgram("zenity", "exit 1")
+            try "x".write(toFile: place.folder + "/-o.txt", atomically: false, encoding: .utf8)
+            let script = try await place.host.run(paths[2], ["-o.txt", "a b.png"], in: place.folder)
+            #expect(script.exit == 130, "\(script)")
+            try "mine\n".write(toFile: paths[1], atomically: false, encoding: .utf8)
+            let foreign = try await place.host.run(arguments: ["desktop", "install"])
+            #expect(foreign.exit == 64 && foreign.errors.contains(paths[1]), "\(foreign)")
+            #expect(try await place.host.run(arguments: ["desktop", "remove"]).exit == 0)
+            #expect(exist() == [false, true, false, false, false])
+            #expect(!FileManager.default.fileExists(atPath: application))
+        }
+    }
+}
