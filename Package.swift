@@ -108,6 +108,7 @@ let package = Package(
         // Macros and system calls that Swift cannot see; no logic.
         .target(name: "COpenSSLShims", dependencies: ["COpenSSL"], path: "Sources/Platform/COpenSSLShims"),
         .target(name: "CArchiveShims", dependencies: ["CArchive"], path: "Sources/Platform/CArchiveShims"),
+        .target(name: "CGioShims", path: "Sources/Platform/CGioShims"),
         .target(
             name: "CLinuxShims", path: "Sources/Platform/CLinuxShims", linkerSettings: [.linkedLibrary("resolv")]),
         .executableTarget(
@@ -163,8 +164,8 @@ let package = Package(
         + module(
             .handling, "Desktop",
             [
-                "DBusClient", "SystemCalls", "Sharing", "UniformTypes", "ContentCheck", logging, subprocess,
-                systemPackage,
+                "DBusClient", "SystemCalls", "Executors", "CLinuxShims", "CGioShims", "Sharing", "UniformTypes",
+                "ContentCheck", logging, subprocess, systemPackage,
             ],
             tests: ["CDBus", "FakeLogind", "Digests"])
         + module(.domain, "Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])

@@ -126,7 +126,7 @@ private struct Samples {
             EventLine(.watched(arrived), .handler, toward: "org.example.one"),
             .retried(EventLine.Retried(arrival: 7)),
             .adopted(EventLine.Adopted(inbox: "/in")),
-            .opened(.onDesktop(name, .done)),
+            .opened(.onDesktop(.item(name), .done)),
             .failed(.part(failure, of: .item(name))),
             .failed(.part(failure, of: .wanted("b"))),
             .failed(.part(failure, of: .arrival(7))),
@@ -219,6 +219,19 @@ private struct Samples {
             .activity(
                 ShareListing.Fields(type: "org.waft.activity.print", title: "Print", category: .action, reason: "no")),
             .completed(Completion.Fields(activity: nil, completed: false, returnedItems: [], exit: .interrupted)),
+            .openIn(
+                OpenInFields(
+                    subject: .path("/a"),
+                    program: OpenInFields.Program(
+                        type: "public.png", place: 1, program: "Viewer", application: "viewer.desktop",
+                        isDefault: true))),
+            .openIn(
+                OpenInFields(
+                    subject: .item(name),
+                    program: OpenInFields.Program(
+                        type: "public.png", place: 2, program: "A", handler: "org.example.a"))),
+            .opened(.inApplication(.path("/a"), application: "viewer.desktop")),
+            .opened(.inHandler(.item(name), handler: "org.example.a", reply)),
             .check(DoctorCommand.Fields(name: "clock", result: .problem, reason: "it is wrong", hint: "set it")),
             .desktop(DesktopPlace.Fields(state: "missing", path: "/a")),
         ]

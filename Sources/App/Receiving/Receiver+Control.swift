@@ -77,6 +77,16 @@ extension Receiver {
             case .underWay: return .refused("a handler is already working on item \(number)")
             case .fault(let reason): return .refused(reason)
             }
+        case .open(let number, let handler, let annotation):
+            switch await parts.engine.open(ArrivalNumber(number), in: handler, annotation: annotation) {
+            case .answered(let outcome):
+                return .handlerAnswered(
+                    outcome.answer.rawValue, exitCode: outcome.exitCode, reason: outcome.reason)
+            case .unknown: return .unknown("no item is numbered \(number)")
+            case .left: return .unknown("item \(number) has left the Inbox")
+            case .underWay: return .refused("a handler is already working on item \(number)")
+            case .fault(let reason): return .refused(reason)
+            }
         case .release(let number, let now):
             switch await parts.engine.release(ArrivalNumber(number), within: now ? .zero : .seconds(5)) {
             case .free: return .done

@@ -33,7 +33,7 @@ extension Journal {
     }
 
     package func began(
-        _ numbers: [ArrivalNumber], handler: String, at time: WallTime
+        _ numbers: [ArrivalNumber], handler: String, isAsked: Bool, at time: WallTime
     ) throws(JournalError) -> [Int] {
         if numbers.isEmpty { return [] }
         return try writing("could not record the call of a handler") { database in
@@ -41,13 +41,13 @@ extension Journal {
                 sql: "UPDATE arrivals SET attempts = attempts + 1 "
                     + "WHERE number = ? AND stored_name IS NOT NULL RETURNING attempts")
             let inserting = try database.cachedStatement(
-                sql: "INSERT INTO attempts (arrival, number, handler, began) VALUES (?, ?, ?, ?)")
+                sql: "INSERT INTO attempts (arrival, number, handler, began, asked) VALUES (?, ?, ?, ?, ?)")
             let handler = WrittenText.value(handler)
             return try numbers.map { number in
                 guard let attempt = try Int.fetchOne(counting, arguments: [number.value]) else {
                     throw Self.missing(number)
                 }
-                try inserting.execute(arguments: [number.value, attempt, handler, time.milliseconds])
+                try inserting.execute(arguments: [number.value, attempt, handler, time.milliseconds, isAsked])
                 if attempt > Self.keptAttempts { try Self.trim(number, latest: attempt, in: database) }
                 return attempt
             }
@@ -108,6 +108,7 @@ extension Journal {
                 [time.milliseconds, try WrittenText.json(refusedBy)], in: database)
         case .again:
             try change(number, "state = 'waiting', due = ?", [time.milliseconds], in: database)
+        case .unchanged: break
         case .ended(let state):
             try change(number, "state = ?", [state.rawValue], in: database)
         }

@@ -40,17 +40,21 @@ package struct JournalAttempt: Hashable, Sendable {
     /// The handler's identifier.
     package var handler: String
     package var began: WallTime
+    /// Whether a person asked for it, with this handler.
+    package var isAsked: Bool
     /// Nil while the attempt runs, and permanently nil if the machine or the receiver died.
     package var ended: WallTime?
     /// Nil if `ended` is nil.
     package var outcome: AttemptOutcome?
 
     package init(
-        number: Int, handler: String, began: WallTime, ended: WallTime? = nil, outcome: AttemptOutcome? = nil
+        number: Int, handler: String, began: WallTime, isAsked: Bool = false, ended: WallTime? = nil,
+        outcome: AttemptOutcome? = nil
     ) {
         self.number = number
         self.handler = handler
         self.began = began
+        self.isAsked = isAsked
         self.ended = ended
         self.outcome = outcome
     }

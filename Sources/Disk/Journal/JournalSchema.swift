@@ -55,6 +55,7 @@ enum JournalSchema {
         migrator.registerMigration("days") { database in try database.execute(sql: days) }
         migrator.registerMigration("inboxes") { database in try database.execute(sql: inboxes) }
         migrator.registerMigration("order") { database in try database.execute(sql: order) }
+        migrator.registerMigration("asked") { database in try database.execute(sql: asked) }
         return migrator
     }
 
@@ -144,6 +145,9 @@ enum JournalSchema {
         ALTER TABLE arrivals ADD COLUMN folder TEXT;
         ALTER TABLE arrivals ADD COLUMN handler TEXT;
         """
+
+    /// Whether a person asked for the attempt, with this handler.
+    private static let asked = "ALTER TABLE attempts ADD COLUMN asked INTEGER NOT NULL DEFAULT 0"
 
     /// The known Inbox of each path.
     private static let inboxes = """

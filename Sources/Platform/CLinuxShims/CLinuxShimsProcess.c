@@ -87,6 +87,16 @@ int CLinuxShims_receive_descriptor(int socket) {
 
 int CLinuxShims_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 
+int CLinuxShims_bounded_memory_file(const char *name, size_t bytes) {
+    int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) return -1;
+    if (ftruncate(file, (off_t)bytes) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) == 0) return file;
+    int failure = errno;
+    close(file);
+    errno = failure;
+    return -1;
+}
+
 void CLinuxShims_limit_heaps(int count, int mapped) {
     mallopt(M_ARENA_MAX, count);
     mallopt(M_MMAP_THRESHOLD, mapped);

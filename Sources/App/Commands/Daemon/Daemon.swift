@@ -7,12 +7,16 @@ import Sharing
 
 /// Asks the running receiver.
 enum Daemon {
+    /// - Parameter timeout: how long the receiver may take to answer.
     /// - Throws: `CommandError`, 69 when none is running.
-    static func ask(_ request: ControlRequest) async throws(CommandError) -> ControlReply {
+    static func ask(
+        _ request: ControlRequest, timeout: Duration = .seconds(10)
+    ) async throws(CommandError) -> ControlReply {
         let home = try CommandContext(isForgiving: true).home
         do {
             let socket = try ControlSocket(folder: home.run)
-            return try await ControlClient.ask(request, at: socket, on: MultiThreadedEventLoopGroup.singleton)
+            return try await ControlClient.ask(
+                request, at: socket, on: MultiThreadedEventLoopGroup.singleton, timeout: timeout)
         } catch {
             throw failure(error)
         }
@@ -20,9 +24,11 @@ enum Daemon {
 
     /// - Returns: nil if no receiver is running.
     /// - Throws: `CommandError`.
-    static func askIfRunning(_ request: ControlRequest) async throws(CommandError) -> ControlReply? {
+    static func askIfRunning(
+        _ request: ControlRequest, timeout: Duration = .seconds(10)
+    ) async throws(CommandError) -> ControlReply? {
         do throws(CommandError) {
-            return try await ask(request)
+            return try await ask(request, timeout: timeout)
         } catch {
             guard error.exit == .notRunning else { throw error }
             return nil

@@ -87,6 +87,7 @@ extension EventLine: FieldGroups {
         case .option(let fields): (.option, fields)
         case .activity(let fields): (.activity, fields)
         case .completed(let fields): (.completed, fields)
+        case .openIn(let fields): (.openIn, fields)
         case .status(let fields): (.status, fields)
         case .type(let fields): (.type, fields)
         case .check(let fields): (.check, fields)

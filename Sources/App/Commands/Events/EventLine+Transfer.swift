@@ -46,7 +46,11 @@ extension EventLine {
         case sent(SentItem, SentCopy, Findings)
         case received(Arrived, HandlerReply)
         /// By `waft inbox open`.
-        case onDesktop(ArrivalName, WaftExit)
+        case onDesktop(Subject, WaftExit)
+        /// By an application that the user chose.
+        case inApplication(Subject, application: String)
+        /// By a handler that the user chose.
+        case inHandler(Subject, handler: String, HandlerReply)
         case url(URLResult.Opened)
 
         var groups: [any Encodable] {
@@ -54,6 +58,10 @@ extension EventLine {
             case .sent(let item, let copy, let findings): [item, copy, findings]
             case .received(let arrival, let reply): [arrival, reply]
             case .onDesktop(let item, let exit): [item, ["exit": exit]]
+            case .inApplication(let subject, let application):
+                [subject, ["application": application], ["exit": WaftExit.done]]
+            case .inHandler(let subject, let handler, let reply):
+                [subject, ["handler": handler], reply, ["exit": WaftExit.done]]
             case .url(let outcome): [outcome]
             }
         }

@@ -95,9 +95,10 @@ enum EventLine {
     case settingsFile(ConfigPathCommand.Fields)
     case settingsSchema(ConfigSchemaCommand.Fields)
 
-    // `waft preview`, `waft options`, and those of `waft inbox`
+    // `waft preview`, `waft options`, `waft open-in`, and those of `waft inbox`
     case preview(PreviewFields)
     case option(OptionFields)
+    case openIn(OpenInFields)
 
     // `waft share`
     case activity(ShareListing.Fields)

@@ -37,8 +37,8 @@ enum EventName: String, Encodable, CaseIterable {
     // `waft config`
     case setting, settingChanged, settingFault, settings, settingsFile, settingsSchema
 
-    // `waft preview`, `waft options`, and those of `waft inbox`
-    case preview, option
+    // `waft preview`, `waft options`, `waft open-in`, and those of `waft inbox`
+    case preview, option, openIn
 
     // `waft share`
     case activity, completed

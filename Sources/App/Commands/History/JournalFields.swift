@@ -18,6 +18,8 @@ struct JournalFields: Encodable {
         var attempt: Int
         var handler: String
         var began: String
+        /// Whether the user asked for this handler; absent for the usual delivery.
+        var isAsked: Bool?
         var ended: String?
         var handlerAnswer: String?
         var exitCode: Int?
@@ -90,6 +92,7 @@ extension JournalFields.Attempt {
             attempt: attempt.number,
             handler: attempt.handler,
             began: ISOTime.text(attempt.began),
+            isAsked: attempt.isAsked ? true : nil,
             ended: attempt.ended.map(ISOTime.text),
             handlerAnswer: attempt.outcome?.answer.rawValue,
             exitCode: attempt.outcome?.exitCode,

@@ -91,7 +91,9 @@ enum JournalText {
     }
 
     private static func lines(_ attempt: JournalAttempt) -> [String] {
-        let head = "  attempt \(attempt.number), \(TerminalText.escaped(attempt.handler)), \(time(attempt.began))"
+        let asked = attempt.isAsked ? ", asked for" : ""
+        let handler = TerminalText.escaped(attempt.handler)
+        let head = "  attempt \(attempt.number), \(handler)\(asked), \(time(attempt.began))"
         guard let ended = attempt.ended, let outcome = attempt.outcome else {
             return [head + ": running, or cut off when the receiver ended"]
         }

@@ -7,7 +7,7 @@ struct InboxCommand: AsyncParsableCommand {
         abstract: "List, check, show, open, move out and delete the items of the Inbox.",
         subcommands: [
             InboxListCommand.self, InboxShowCommand.self, InboxPreviewCommand.self, InboxOptionsCommand.self,
-            InboxOpenCommand.self,
+            InboxOpenCommand.self, InboxOpenInCommand.self,
             InboxTakeCommand.self, InboxRemoveCommand.self, InboxVerifyCommand.self, InboxRetryCommand.self,
             InboxAdoptCommand.self,
         ],

@@ -1,13 +1,10 @@
 import ArgumentParser
-import ContentCheck
-import Control
+import Desktop
 import Endpoints
 import Foundation
 import HandlerCatalog
 import Handlers
-import Inbox
-import Journal
-import Settings
+import Previews
 import Sharing
 
 /// `waft inbox open`: show an item on the desktop.
@@ -18,7 +15,9 @@ struct InboxOpenCommand: AsyncParsableCommand {
         discussion: """
             Example: waft inbox open 12
 
-            An item whose content does not match its type is not opened. To give an item to its handler: waft inbox retry 12.
+            An item whose content does not match its type is not opened, and none that the desktop would run: a program, a \
+            script, a launcher. --anyway opens them. To choose the program: waft inbox open-in 12. To give an item to its \
+            handler: waft inbox retry 12.
             """
     )
 
@@ -28,35 +27,28 @@ struct InboxOpenCommand: AsyncParsableCommand {
         completion: .inboxItems)
     var arrival: String
 
+    @OptionGroup var options: OpeningOptions
+
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        guard let entry = try JournalReading.entry(arrival) else {
-            throw CommandError(.inputMissing, JournalReading.unknown(arrival), hint: "see: waft history")
-        }
-        if let left = JournalText.departure(entry) {
-            throw CommandError(.inputMissing, "\(FindingText.head(entry)): \(left)")
-        }
-        if let content = entry.arrival.content, content.outcome == .lying {
+        let subject = try DocumentSubject(item: arrival)
+        let previewing = Previewing(
+            try CommandContext(isForgiving: true), lines: PreviewBounds.lines, json: output.json)
+        let opening = DocumentOpening(registry: previewing.registry)
+        if !options.anyway { try opening.check(subject, try previewing.look(at: subject)) }
+        guard DesktopSession.hasDisplay() else {
             throw CommandError(
-                .ineligible, "\(FindingText.head(entry)): \(TerminalText.escaped(content.explanation))",
-                hint: "to open it with another program, move it out: "
-                    + "waft inbox take \(entry.arrival.number) DIR")
-        }
-        let path = entry.arrival.stored.path
-        guard FileManager.default.fileExists(atPath: path) else {
-            throw CommandError(.inputMissing, "\(FindingText.head(entry)): it is no longer in the Inbox")
+                .ineligible, "\(subject.head): there is no desktop here: DISPLAY and WAYLAND_DISPLAY are not set")
         }
         guard let opener = SystemOpener() else {
             throw CommandError(.unexpected, "xdg-open is missing; install xdg-utils")
         }
-        let url = try OpenCommand.parts(URL(fileURLWithPath: path).absoluteString)
+        let url = try OpenCommand.parts(URL(fileURLWithPath: subject.path, isDirectory: subject.isFolder).absoluteString)
         let outcome = await opener.open(url)
         let reason = TerminalText.escaped(outcome.reason, limit: 400)
-        guard outcome.answer == .yes else {
-            throw CommandError(.handlerSaidNo, "\(FindingText.head(entry)): \(reason)")
-        }
-        if output.json { return EventLine.opened(.onDesktop(EventLine.ArrivalName(entry.arrival), .done)).print() }
-        Console.shared.result("\(FindingText.head(entry)): \(reason)")
+        guard outcome.answer == .yes else { throw CommandError(.handlerSaidNo, "\(subject.head): \(reason)") }
+        if output.json { return EventLine.opened(.onDesktop(subject.event, .done)).print() }
+        Console.shared.result("\(subject.head): \(reason)")
     }
 }

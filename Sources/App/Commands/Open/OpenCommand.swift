@@ -58,7 +58,8 @@ struct OpenCommand: AsyncParsableCommand {
         }
     }
 
-    private static func opening(_ context: CommandContext) throws(CommandError) -> URLOpening {
+    /// What opens URLs, and calls handlers, without a receiver.
+    static func opening(_ context: CommandContext) throws(CommandError) -> URLOpening {
         let settings = context.settings
         return URLOpening(
             snapshot: context.home.handlerCatalog(settings).load(),

@@ -30,7 +30,7 @@ struct URLOpening: Sendable {
         case .handlers(let claims):
             for claim in claims {
                 guard let program = program(claim.bundle) else { continue }
-                outcome.add(program.identifier, program.name, try await ask(program, url))
+                outcome.add(program.identifier, program.name, try await ask(program, .open(url, received: nil, attempt: 1)))
                 // Only after a plain no, the next handler is asked.
                 if outcome.attempts.last?.outcome.answer != .no { break }
             }
@@ -43,12 +43,13 @@ struct URLOpening: Sendable {
         return outcome
     }
 
-    private func program(_ bundle: HandlerBundle) -> HandlerProgram? {
+    /// - Returns: nil for a built-in handler.
+    func program(_ bundle: HandlerBundle) -> HandlerProgram? {
         HandlerProgram(bundle: bundle, defaultTimeLimit: timeLimit, requiresSandbox: requiresSandbox)
     }
 
-    private func ask(_ program: HandlerProgram, _ url: URLParts) async throws(CancellationError) -> AttemptOutcome {
-        let call = HookCall.open(url, received: nil, attempt: 1)
+    /// - Throws: as `open`.
+    func ask(_ program: HandlerProgram, _ call: HookCall) async throws(CancellationError) -> AttemptOutcome {
         guard program.mode == .resident else {
             if let refusal = try await runner.launch(program, call) { return refusal }
             return try await runner.run(program, call)

@@ -18,6 +18,8 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case unknown(String)
     /// To `release`: a handler still reads the item, for so many seconds.
     case beingRead(handler: String, seconds: Int)
+    /// To `open`: the handler's answer (`yes`, `no`, `later`, `failed`), and one line of reason.
+    case handlerAnswered(String, exitCode: Int?, reason: String)
     /// The caller may not command the receiver: one line with the reason. The connection ends.
     case denied(String)
     /// To `reloadSettings`.

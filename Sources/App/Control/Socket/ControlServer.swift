@@ -9,8 +9,8 @@ import SystemCalls
 /// The daemon's end of the control socket: 0600 in a 0700 folder. Only this user's own programs may command, and no
 /// handler, although it has the same uid (security rules 13 and 17).
 package struct ControlServer: Sendable {
-    /// Bytes of one request; the longest is a few hundred.
-    private static let requestBytes = 64 << 10
+    /// Bytes of one request; the longest has an annotation of 16 KiB, whose escapes are six times as long.
+    private static let requestBytes = 128 << 10
     private static let connections = 32
     /// Connections that have not sent the secret yet. They have places of their own and take none of the others'.
     private static let unproved = 32

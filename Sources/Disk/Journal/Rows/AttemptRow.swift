@@ -6,7 +6,7 @@ import UniformTypes
 
 /// One call of a handler.
 enum AttemptRow {
-    static let columns = "number, handler, began, ended, answer, exit_code, signal, reason, standard_error"
+    static let columns = "number, handler, began, asked, ended, answer, exit_code, signal, reason, standard_error"
 
     /// Maximum number of bytes kept of an attempt's reason.
     static let reasonBytes = 1_024
@@ -16,6 +16,7 @@ enum AttemptRow {
         var attempt = JournalAttempt(
             number: try columns.count("number", least: 1), handler: try columns.text("handler"),
             began: WallTime(milliseconds: try columns.integer("beginning")),
+            isAsked: try columns.integer("request") != 0,
             ended: try columns.optionalInteger("end").map(WallTime.init(milliseconds:)), outcome: nil)
         guard attempt.ended != nil else { return attempt }
         attempt.outcome = AttemptOutcome(

@@ -43,6 +43,8 @@ package enum DeliveryStep: Hashable, Sendable {
     case refused(by: String)
     /// The attempt does not count, since Waft ended it: it is repeated later.
     case again
+    /// The delivery stays as it was before: a person had asked for the attempt.
+    case unchanged
     /// It is over.
     case ended(DeliveryState)
 }

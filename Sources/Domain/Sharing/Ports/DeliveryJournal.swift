@@ -9,10 +9,12 @@ package protocol DeliveryJournal: Sendable {
     func isThere(_ number: ArrivalNumber) throws(JournalError) -> Bool
     /// Records that a handler is about to be called for these, in one transaction that is on the disk when this
     /// returns.
-    /// - Parameter handler: its identifier.
+    /// - Parameters:
+    ///   - handler: its identifier.
+    ///   - isAsked: whether a person has asked for this call, of this handler.
     /// - Returns: for each the number of the attempt, 1 and up.
     func began(
-        _ numbers: [ArrivalNumber], handler: String, at time: WallTime
+        _ numbers: [ArrivalNumber], handler: String, isAsked: Bool, at time: WallTime
     ) throws(JournalError) -> [Int]
     /// Records the end of that call and the next step, in one transaction.
     func ended(
@@ -28,4 +30,13 @@ package protocol DeliveryJournal: Sendable {
     /// Restarts a finished or parked delivery at a person's request: due now, with no refusals.
     /// - Returns: nil for a number that is unknown or not settled.
     func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalError) -> WaitingDelivery?
+}
+
+extension DeliveryJournal {
+    /// Records that a handler is about to be called, by the usual delivery.
+    package func began(
+        _ numbers: [ArrivalNumber], handler: String, at time: WallTime
+    ) throws(JournalError) -> [Int] {
+        try began(numbers, handler: handler, isAsked: false, at: time)
+    }
 }

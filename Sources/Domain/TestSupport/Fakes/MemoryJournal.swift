@@ -193,7 +193,7 @@ extension MemoryJournal {
     }
 
     package func began(
-        _ numbers: [ArrivalNumber], handler: String, at time: WallTime
+        _ numbers: [ArrivalNumber], handler: String, isAsked: Bool, at time: WallTime
     ) throws(JournalError) -> [Int] {
         try attempt(.began(numbers, handler: handler))
         return try change(numbers) { entry in
@@ -224,6 +224,7 @@ extension MemoryJournal {
             case .again:
                 entry.delivery.due = time
                 entry.state = .waiting
+            case .unchanged: break
             case .ended(let state):
                 entry.state = state
             }

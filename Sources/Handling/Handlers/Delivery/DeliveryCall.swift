@@ -13,6 +13,8 @@ package struct DeliveryCall: Sendable {
     package var items: [Item]
     /// Whether the handler was not running: it is launched first.
     package var isLaunch: Bool
+    /// Facts of the user, who asked for this call.
+    package var annotation: [String: String] = [:]
 
     package var numbers: [ArrivalNumber] { items.map(\.arrival.number) }
 }

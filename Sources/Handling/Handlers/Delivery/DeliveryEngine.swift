@@ -22,6 +22,7 @@ package final class DeliveryEngine: Delivering {
         case due
         case stop
         case retry(ArrivalNumber, CheckedContinuation<RetryAnswer, Never>)
+        case open(AskedCall)
         case release(ArrivalNumber, Duration, ReleasedItems.Answer)
         case ping(CheckedContinuation<Void, Never>)
     }

@@ -21,6 +21,17 @@ struct DeliveryLoop {
         var isUnderWay = false
         /// When its handler got it, by the engine's clock.
         var begun: Duration = .zero
+        /// The call that a person asked for; nil for the usual delivery.
+        var asked: Asked?
+    }
+
+    /// A call that a person asked for, and the delivery that goes on after it.
+    private struct Asked {
+        var call: AskedCall
+        var delivery: WaitingDelivery?
+        var notBefore: Duration?
+        /// Of the delivery.
+        var answered: Answered
     }
 
     /// The state of a handler while deliveries wait for it.
@@ -99,8 +110,13 @@ struct DeliveryLoop {
         case .stop:
             isStopping = true
             timer?.cancel()
+            for (number, entry) in entries where entry.asked != nil && !entry.isUnderWay {
+                endAsked(number, .fault("the receiver is stopping"))
+            }
         case .retry(let number, let continuation):
             continuation.resume(returning: retry(number))
+        case .open(let call):
+            open(call)
         case .release(let number, let limit, let answer):
             release(number, within: limit, answer)
         case .ping(let continuation):
@@ -133,12 +149,18 @@ struct DeliveryLoop {
     /// Queues the delivery at its next handler. Without one it waits until a handler is installed.
     private mutating func assign(_ number: ArrivalNumber) {
         guard var entry = entries[number] else { return }
-        let candidate = engine.choice.candidates(for: entry.subject).first {
-            !entry.delivery.refusedBy.contains($0.program.identifier)
+        let candidates = engine.choice.candidates(for: entry.subject)
+        let candidate = candidates.first { candidate in
+            let handler = candidate.program.identifier
+            guard let asked = entry.asked else { return !entry.delivery.refusedBy.contains(handler) }
+            return asked.call.handler == handler
         }
         entry.candidate = candidate
         entries[number] = entry
         guard let candidate else {
+            if let asked = entry.asked {
+                return endAsked(number, .fault("there is no enabled handler \(asked.call.handler)"))
+            }
             // A handler has refused it, and there is no other.
             if !entry.delivery.refusedBy.isEmpty { finish(number, as: .no, HandlerAnswer(.no)) }
             return
@@ -163,7 +185,7 @@ struct DeliveryLoop {
     }
 
     private mutating func retry(_ number: ArrivalNumber) -> DeliveryEngine.RetryAnswer {
-        if entries[number]?.isUnderWay == true { return .underWay }
+        if let entry = entries[number], entry.isUnderWay || entry.asked != nil { return .underWay }
         do {
             guard let arrival = try engine.journal.arrival(number) else { return .unknown }
             if arrival.content?.outcome == .lying {
@@ -183,6 +205,65 @@ struct DeliveryLoop {
         } catch {
             return .fault(error.description)
         }
+    }
+
+    /// Queues a call that a person asked for, in the place of the usual delivery.
+    private mutating func open(_ call: AskedCall) {
+        let number = call.number
+        let old = entries[number]
+        if isStopping { return call.answer.resume(returning: .fault("the receiver is stopping")) }
+        if old?.isUnderWay == true || old?.asked != nil { return call.answer.resume(returning: .underWay) }
+        do {
+            guard let arrival = try engine.journal.arrival(number) else {
+                return call.answer.resume(returning: .unknown)
+            }
+            guard try engine.journal.isThere(number) else { return call.answer.resume(returning: .left) }
+            if arrival.content?.outcome == .lying {
+                let reason = "its content does not match its type: no handler is asked"
+                return call.answer.resume(returning: .fault(reason))
+            }
+            if let handler = old?.candidate?.program.identifier { desks[handler]?.queue.remove(number) }
+            var subject = engine.subject(arrival)
+            subject.chosen = call.handler
+            let delivery = WaitingDelivery(
+                number: number, transfer: arrival.transfer, peer: arrival.peer, due: engine.clock.now())
+            entries[number] = Entry(
+                delivery: old?.delivery ?? delivery, subject: subject, answered: engine.observe,
+                asked: Asked(
+                    call: call, delivery: old?.delivery, notBefore: old?.notBefore,
+                    answered: old?.answered ?? engine.observe))
+            assign(number)
+        } catch {
+            call.answer.resume(returning: .fault(error.description))
+        }
+    }
+
+    /// Answers the person who asked. The usual delivery goes on, if there was one that the answer has not ended.
+    private mutating func endAsked(_ number: ArrivalNumber, _ answer: DeliveryEngine.AskedAnswer) {
+        guard let asked = entries.removeValue(forKey: number)?.asked else { return }
+        asked.call.answer.resume(returning: answer)
+        if case .answered(let outcome) = answer, outcome.answer == .yes { return }
+        guard let delivery = asked.delivery, answer != .left, let arrival = read(number) else { return }
+        entries[number] = Entry(
+            delivery: delivery, subject: engine.subject(arrival), answered: asked.answered, notBefore: asked.notBefore)
+        if !isStopping { assign(number) }
+    }
+
+    /// A call that a person asked for has ended.
+    private mutating func askedEnded(_ number: ArrivalNumber, _ asked: Asked, _ result: CallResult, _ handler: String) {
+        entries[number]?.isUnderWay = false
+        let outcome =
+            switch result {
+            case .answered(let outcome): outcome
+            case .cutShort: AttemptOutcome(.later, reason: "the receiver stopped")
+            case .postponed: AttemptOutcome(.later, reason: "the handler crashed, and is started again later")
+            }
+        let isDone = outcome.answer == .yes
+        write([number], outcome, isDone ? .ended(.yes) : .unchanged)
+        guard let arrival = read(number) else { return endAsked(number, .answered(outcome)) }
+        if isDone { asked.answered(arrival, HandlerAnswer(.yes, exitCode: outcome.exitCode)) }
+        noteDepartures([arrival], handler)
+        endAsked(number, .answered(outcome))
     }
 
     /// The item is about to leave the Inbox: no handler gets it any more. Waits for a handler that has it.
@@ -236,12 +317,20 @@ struct DeliveryLoop {
         guard let (handler, numbers) = best, let desk = desks[handler], let first = numbers.first,
             desk.program.mode == .perTransfer, let source = source(of: first)
         else { return best }
-        return (handler, desk.queue.ready.filter { self.source(of: $0) == source && sameLink($0, first) })
+        if entries[first]?.asked != nil { return best }
+        return (
+            handler,
+            desk.queue.ready.filter {
+                self.source(of: $0) == source && sameLink($0, first) && entries[$0]?.asked == nil
+            }
+        )
     }
 
     /// A handler that takes whole transfers waits for their end.
     private func canBegin(_ number: ArrivalNumber, _ desk: Desk) -> Bool {
-        guard desk.program.mode == .perTransfer, let source = source(of: number) else { return true }
+        guard desk.program.mode == .perTransfer, entries[number]?.asked == nil, let source = source(of: number) else {
+            return true
+        }
         return !open.contains(source)
     }
 
@@ -259,10 +348,16 @@ struct DeliveryLoop {
         var arrivals: [Arrival] = []
         for number in numbers {
             guard let arrival = read(number) else {
+                endAsked(number, .unknown)
                 entries[number] = nil
                 continue
             }
-            switch place(of: arrival) {
+            let place = place(of: arrival)
+            if entries[number]?.asked != nil, place == .left || place == .gone {
+                endAsked(number, .left)
+                continue
+            }
+            switch place {
             case .there: arrivals.append(arrival)
             // Its watchers already know that it left.
             case .left: finish(number, as: .gone, HandlerAnswer(.none))
@@ -274,9 +369,11 @@ struct DeliveryLoop {
             }
         }
         guard let first = arrivals.first, let candidate = entries[first.number]?.candidate else { return }
+        let asked = entries[first.number]?.asked
         let attempts: [Int]
         do {
-            attempts = try engine.journal.began(arrivals.map(\.number), handler: handler, at: engine.clock.now())
+            attempts = try engine.journal.began(
+                arrivals.map(\.number), handler: handler, isAsked: asked != nil, at: engine.clock.now())
         } catch {
             // Without a record no handler is called: the call could repeat again and again unseen.
             engine.logger.error("a delivery cannot be stored", metadata: ["reason": "\(error)"])
@@ -291,7 +388,8 @@ struct DeliveryLoop {
         let call = DeliveryCall(
             candidate: candidate,
             items: zip(arrivals, attempts).map { DeliveryCall.Item(arrival: $0, attempt: $1) },
-            isLaunch: desks[handler]?.isLaunched != true
+            isLaunch: desks[handler]?.isLaunched != true,
+            annotation: asked?.call.annotation ?? [:]
         )
         desks[handler]?.isBusy = true
         desks[handler]?.isLaunched = true
@@ -321,6 +419,16 @@ struct DeliveryLoop {
         let handler = call.candidate.program.identifier
         running -= 1
         desks[handler]?.isBusy = false
+        if let number = call.numbers.first, let asked = entries[number]?.asked {
+            switch result {
+            case .answered(let outcome) where outcome.answer != .yes && call.isLaunch:
+                desks[handler]?.isLaunched = false
+            case .postponed(let wait): desks[handler]?.notBefore = engine.clock.uptime() + wait
+            default: break
+            }
+            askedEnded(number, asked, result, handler)
+            return released.free(number)
+        }
         switch result {
         case .cutShort:
             write(call.numbers, AttemptOutcome(.later, reason: "the receiver stopped"), .again)
@@ -361,7 +469,7 @@ struct DeliveryLoop {
             entry.delivery.refusedBy.append(handler)
             entries[number] = entry
             takeUpAgain(number, notBefore: nil)
-        case .again:
+        case .again, .unchanged:
             takeUpAgain(number, notBefore: nil)
         case .ended(let state):
             entries[number] = nil

@@ -19,7 +19,7 @@ package final class HandlerCalls: HandlerCalling {
     package func call(_ call: DeliveryCall) async -> CallResult {
         let program = call.candidate.program
         if program.identifier == SystemOpener.identifier { return await open(call) }
-        guard let told = told(call) else {
+        guard let told = told(call)?.annotated(call.annotation) else {
             return .answered(AttemptOutcome(.failed, reason: "there is nothing to open"))
         }
         do throws(CancellationError) {

@@ -30,6 +30,8 @@ package struct HookCall: Sendable {
     private let isBatch: Bool
     /// The type of the activity that the user chose, or may choose.
     private var activity: String?
+    /// Facts of the user, who asked for this call; nil for none.
+    private var userAnnotation: [String: String]?
 
     /// The call for one item.
     ///
@@ -78,6 +80,14 @@ package struct HookCall: Sendable {
         call.verb = isQuestion ? .canPerform : .performActivity
         call.activity = activity
         return call
+    }
+
+    /// The same call with facts of the user. An empty annotation changes nothing.
+    package func annotated(_ annotation: [String: String]) -> HookCall {
+        guard !annotation.isEmpty else { return self }
+        var other = self
+        other.userAnnotation = annotation
+        return other
     }
 
     /// The same facts with a question of the launch protocol.
@@ -131,6 +141,7 @@ package struct HookCall: Sendable {
             "WAFT_ATTEMPT": first.map { String($0.attempt) },
             "WAFT_ITEMS": isBatch ? String(items.count) : nil,
             "WAFT_ACTIVITY": activity,
+            "WAFT_ANNOTATION": userAnnotation.flatMap(InputDocument.text),
         ]
         // A NUL would end the variable early: names and URLs have none, a sender's own name may.
         return variables.mapValues { $0?.replacing("\0", with: "\u{FFFD}") }
@@ -231,7 +242,7 @@ extension HookCall {
     /// The document on standard input. If there is one item, its facts stand at the top level.
     private struct Document: Encodable {
         private enum Key: String, CodingKey {
-            case v, call, activity, url, sourceApplication, via, peer, transfer, annotation, items, settings
+            case v, call, activity, url, sourceApplication, via, peer, transfer, annotation, sender, items, settings
         }
 
         let call: HookCall
@@ -248,7 +259,12 @@ extension HookCall {
             try document.encodeIfPresent(call.origin?.via, forKey: .via)
             try document.encodeIfPresent(call.origin?.peer, forKey: .peer)
             try document.encodeIfPresent(call.origin?.transfer, forKey: .transfer)
-            try document.encodeIfPresent(call.origin?.annotation, forKey: .annotation)
+            if let annotation = call.userAnnotation {
+                try document.encode(annotation, forKey: .annotation)
+                try document.encodeIfPresent(call.origin?.annotation, forKey: .sender)
+            } else {
+                try document.encodeIfPresent(call.origin?.annotation, forKey: .annotation)
+            }
             if !settings.isEmpty { try document.encode(settings, forKey: .settings) }
             if call.isBatch { try document.encode(call.items, forKey: .items) }
         }

@@ -10,6 +10,11 @@ enum InputDocument {
         return try [UInt8](encoder.encode(document)) + [UInt8(ascii: "\n")]
     }
 
+    /// The document without its newline; nil if it cannot be encoded.
+    static func text(_ document: some Encodable) -> String? {
+        (try? line(document)).map { String(decoding: $0.dropLast(), as: UTF8.self) }
+    }
+
     /// An anonymous file that holds the line, at its beginning; the caller owns the descriptor.
     ///
     /// Not a pipe: a program that never reads its input must not block the receiver.

@@ -33,6 +33,8 @@ int CLinuxShims_receive_descriptor(int socket);
 
 /* An anonymous file in memory, close-on-exec; -1 and errno on failure. */
 int CLinuxShims_memory_file(const char *name);
+/* One of this size, which stays its size: a write beyond it fails with EPERM. */
+int CLinuxShims_bounded_memory_file(const char *name, size_t bytes);
 
 /* Most heaps (malloc arenas) that the threads of this process share. To be called before the first thread starts. */
 /* Blocks of `mapped` bytes and more are mapped on their own and given back to the system when they are freed. */

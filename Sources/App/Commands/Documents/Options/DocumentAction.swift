@@ -4,6 +4,7 @@ import ArgumentParser
 enum DocumentAction: String, CaseIterable, Encodable, ExpressibleByArgument {
     case preview
     case open
+    case openIn = "open-in"
     case copy
     case showInFolder = "show-in-folder"
     case take
@@ -14,6 +15,7 @@ enum DocumentAction: String, CaseIterable, Encodable, ExpressibleByArgument {
         switch self {
         case .preview: "show a part of it here"
         case .open: "open it on the desktop"
+        case .openIn: "open it in a program that you choose"
         case .copy: "copy it to the clipboard"
         case .showInFolder: "show it in the file manager"
         case .take: "move it out of the Inbox"

@@ -8,6 +8,8 @@ struct DocumentLook {
     let type: UniformType
     /// How the content contradicts the declared type: a line, escaped.
     let warning: String?
+    /// Whether no program may get it.
+    let isLying: Bool
     /// Whether there is a preview.
     let isShowable: Bool
     let isText: Bool

@@ -11,10 +11,12 @@ import UniformTypes
 /// Lists the actions for a document that work here, and does one of them.
 struct DocumentMenu {
     let previewing: Previewing
+    private let context: CommandContext
     private let json: Bool
 
     init(_ context: CommandContext, json: Bool) {
-        (previewing, self.json) = (Previewing(context, lines: PreviewBounds.lines, json: json), json)
+        (self.context, self.json) = (context, json)
+        previewing = Previewing(context, lines: PreviewBounds.lines, json: json)
     }
 
     /// - Parameter check: only whether this works; nil to list all, and to ask on a terminal.
@@ -52,7 +54,10 @@ struct DocumentMenu {
         DocumentAction.allCases.filter { action in
             switch action {
             case .preview: look.isShowable
-            case .open: isOpened(subject, look) && SystemOpener() != nil
+            case .open:
+                opening.objection(to: subject, look) == nil && DesktopSession.hasDisplay() && SystemOpener() != nil
+            case .openIn:
+                opening.objection(to: subject, look) == nil && !OpenInList(subject, look, context).targets.isEmpty
             case .copy: Clipboard().takes(look.copied(subject))
             case .showInFolder: ApplicationChooser.bus != nil
             case .take, .remove: subject.arrival != nil
@@ -60,11 +65,7 @@ struct DocumentMenu {
         }
     }
 
-    /// Whether the desktop may get it: it lies about nothing, and the desktop would not run it.
-    private func isOpened(_ subject: DocumentSubject, _ look: DocumentLook) -> Bool {
-        look.warning == nil
-            && !RunByOpening.includes([subject.declared, look.type], name: subject.path, previewing.registry)
-    }
+    private var opening: DocumentOpening { DocumentOpening(registry: previewing.registry) }
 
     // MARK: Doing it
 
@@ -78,8 +79,7 @@ struct DocumentMenu {
     private func answer(_ question: String) async -> String? {
         Console.shared.prompt(question)
         defer { Console.shared.answered() }
-        for await line in LineReader.terminalLines() { return line.isEmpty ? nil : line }
-        return nil
+        return await LineReader.terminalLine().flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private func perform(_ action: DocumentAction, _ subject: DocumentSubject, _ look: DocumentLook) async throws {
@@ -87,6 +87,7 @@ struct DocumentMenu {
         switch action {
         case .preview: try await previewing.show(subject)
         case .open: try await open(subject)
+        case .openIn: try await OpenIn(context).run(subject, app: nil)
         case .copy:
             try await Clipboard().copy(look.copied(subject))
             Console.shared.result("\(subject.head): copied")

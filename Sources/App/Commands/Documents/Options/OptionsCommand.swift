@@ -18,8 +18,8 @@ struct OptionsCommand: AsyncParsableCommand {
         discussion: """
             Example: waft options report.pdf, or: waft options report.pdf --check preview
 
-            Listed are only those that work here: a preview, opening it on the desktop, the clipboard (wl-copy, xclip, or the \
-            terminal's), the file manager. Exit code 13 if there are none.
+            Listed are only those that work here: a preview, opening it on the desktop or in a program that you choose, the \
+            clipboard (wl-copy, xclip, or the terminal's), the file manager. Exit code 13 if there are none.
             """
     )
 

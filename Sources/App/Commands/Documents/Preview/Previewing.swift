@@ -60,7 +60,7 @@ struct Previewing {
     /// - Throws: `CommandError` `inputMissing` if it cannot be read.
     func look(at subject: DocumentSubject) throws(CommandError) -> DocumentLook {
         if subject.isFolder {
-            return DocumentLook(type: subject.declared, warning: nil, isShowable: true, isText: false)
+            return DocumentLook(type: subject.declared, warning: nil, isLying: false, isShowable: true, isText: false)
         }
         let (file, size) = try subject.open()
         defer { close(file) }
@@ -74,7 +74,8 @@ struct Previewing {
             default: (true, false)
             }
         return DocumentLook(
-            type: finding.type, warning: warning(finding, subject), isShowable: isShowable, isText: isText)
+            type: finding.type, warning: warning(finding, subject), isLying: finding.verdict.outcome == .lying,
+            isShowable: isShowable, isText: isText)
     }
 
     private func finding(in source: PreviewSource, _ subject: DocumentSubject) -> PreviewReader.Finding {

@@ -1,0 +1,83 @@
+import ArgumentParser
+import Control
+import Endpoints
+import Foundation
+import HandlerCatalog
+import Handlers
+import Journal
+import Settings
+import Sharing
+
+/// The call of a handler that the user chose, for an item of the Inbox: by the running receiver, or here if none runs.
+/// The journal has it as an attempt that a person asked for.
+struct HandlerRequest {
+    private let context: CommandContext
+
+    /// A receiver may start or stop between the two ways.
+    private static let tries = 3
+    /// Longer than the time limit of any handler, and a wait for its other items.
+    private static let patience: Duration = .seconds(24 * 3_600)
+
+    init(_ context: CommandContext) { self.context = context }
+
+    /// - Throws: `CommandError`: `inputMissing` if the item has left the Inbox, `unexpected` if the handler could not
+    ///   be called.
+    func call(
+        _ bundle: HandlerBundle, _ arrival: Arrival, _ annotation: Annotation
+    ) async throws -> AttemptOutcome {
+        let request = ControlRequest.open(
+            arrival: arrival.number.value, handler: bundle.identifier.text, annotation: annotation.values)
+        var failure = CommandError(.unexpected, "the receiver gave no answer")
+        for _ in 0..<Self.tries {
+            switch try await Daemon.askIfRunning(request, timeout: Self.patience) {
+            case .handlerAnswered(let answer, let exitCode, let reason):
+                guard let answer = AttemptOutcome.Answer(rawValue: answer) else { throw failure }
+                return AttemptOutcome(answer, exitCode: exitCode, reason: reason)
+            case .unknown(let reason):
+                throw CommandError(.inputMissing, TerminalText.escaped(reason, limit: 400))
+            case .refused(let reason): throw CommandError(.unexpected, TerminalText.escaped(reason, limit: 400))
+            case nil: break
+            default: throw failure
+            }
+            let journal: Journal
+            do throws(JournalError) {
+                journal = try Journal(folder: context.home.state, dialects: .known)
+            } catch {
+                failure = CommandError(.unexpected, TerminalText.escaped(error.description, limit: 1_000))
+                continue
+            }
+            return try await callHere(bundle, arrival, annotation, journal)
+        }
+        throw failure
+    }
+
+    private func callHere(
+        _ bundle: HandlerBundle, _ arrival: Arrival, _ annotation: Annotation, _ journal: Journal
+    ) async throws -> AttemptOutcome {
+        let (number, handler) = (arrival.number, bundle.identifier.text)
+        let opening = try OpenCommand.opening(context)
+        guard try journal.isThere(number), let program = opening.program(bundle) else {
+            throw CommandError(.inputMissing, "item \(number) has left the Inbox")
+        }
+        let attempt = try journal.began([number], handler: handler, isAsked: true, at: .now).first ?? 1
+        let plain: HookCall =
+            (program.mode == .perTransfer ? HookCall.open([(arrival: arrival, attempt: attempt)]) : nil)
+            ?? .open(arrival, attempt: attempt)
+        let call = plain.annotated(annotation.values)
+        let outcome: AttemptOutcome
+        do {
+            outcome = try await Interruption.watching(Cancellation(), goodbye: .zero) {
+                try await opening.ask(program, call)
+            }
+        } catch {
+            try journal.ended([number], AttemptOutcome(.later, reason: "interrupted"), next: .unchanged, at: .now)
+            throw WaftExit.interrupted.code
+        }
+        try journal.ended(
+            [number], outcome, next: outcome.answer == .yes ? .ended(.yes) : .unchanged, at: .now)
+        if !FileManager.default.fileExists(atPath: arrival.stored.path) {
+            try journal.departed([number], Departure(.handler, at: .now, toward: handler))
+        }
+        return outcome
+    }
+}
