@@ -1,3 +1,5 @@
+package import ContentCheck
+
 /// The part of a file or folder that is shown for the whole. Its texts are the file's own: escape them for a terminal.
 package enum Preview: Hashable, Sendable {
     /// The first lines of a text; source code, address cards and calendars are texts too.
@@ -39,4 +41,9 @@ package enum PreviewBounds {
     package static let namesRead = 10_000
     /// Pixels of an image that another program may draw. A header can claim any number.
     package static let drawnPixels: UInt64 = 64 << 20
+}
+
+extension PixelSize {
+    /// Whether it is small enough for a program that draws it.
+    package var isDrawable: Bool { UInt64(width) * UInt64(height) <= PreviewBounds.drawnPixels }
 }

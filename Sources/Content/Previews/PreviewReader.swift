@@ -57,7 +57,11 @@ package struct PreviewReader: Sendable {
         of content: Content, _ type: UniformType, _ source: PreviewSource, lines: Int
     ) -> Preview? {
         if content.isEmpty { return .text(TextPreview(encoding: .utf8, lines: [], isCut: false)) }
-        if types.conforms(type, to: .image), let size = PixelSize(source) { return .image(size) }
+        if types.conforms(type, to: .image),
+            let size = PixelSize(descriptor: source.descriptor, size: source.size)
+        {
+            return .image(size)
+        }
         if types.conforms(type, to: .pdf) { return .document }
         if let text = content.text { return .text(TextPreview(source, text, lines: lines)) }
         let isArchive = Self.archives.contains { types.conforms(type, to: $0) }

@@ -8,11 +8,22 @@ import UniformTypes
 struct OfferReader {
     private var lines = MessageLineReader<OfferMessage>()
     private var items: [OfferedItem] = []
+    private var sieve: PreviewSieve
+
+    /// - Parameter keepsPreviews: False drops all previews before they take memory.
+    init(keepsPreviews: Bool = false) {
+        sieve = PreviewSieve(items: keepsPreviews ? Limits.previews : 0)
+    }
 
     /// - Parameter text: the next bytes.
+    /// - Returns: the number of bytes that this keeps of them.
     /// - Throws: `protocolViolation` or `unsafeName`, with the reason.
-    mutating func read(_ text: ByteBuffer) throws(TransferError) {
+    @discardableResult
+    mutating func read(_ text: ByteBuffer) throws(TransferError) -> Int {
+        let held = sieve.heldBytes
+        let text = sieve.sift(text)
         for item in try lines.read(text) { try take(item) }
+        return text.readableBytes + max(0, sieve.heldBytes - held)
     }
 
     /// - Parameter registry: the types known here.
@@ -20,7 +31,10 @@ struct OfferReader {
     consuming func finish(_ registry: TypeRegistry) throws(TransferError) -> Offer {
         let (message, last) = try lines.finish()
         if let last { try take(last) }
-        return try message.offer(items).checked(by: registry)
+        for (number, text) in sieve.values where items.indices.contains(number) {
+            items[number].preview = OfferMessage.Preview.read(text)
+        }
+        return try message.offer(items).bounded().checked(by: registry)
     }
 
     private mutating func take(_ item: OfferMessage.Item) throws(TransferError) {

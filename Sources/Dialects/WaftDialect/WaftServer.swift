@@ -145,7 +145,7 @@ package struct WaftServer: Sendable {
             let answer = try WaftDialect.encode(VerdictMessage(refusing: verdict))
             return try await exchange.respond(.ok, body: answer)
         }
-        guard let offer = try await offer(in: exchange, isContact: access == .contact) else {
+        guard let offer = try await offer(in: exchange, access) else {
             return try await exchange.respondAndClose(
                 .ok, body: try WaftDialect.encode(VerdictMessage(refusing: Self.noMemory)))
         }
@@ -155,14 +155,16 @@ package struct WaftServer: Sendable {
     }
 
     /// - Returns: nil if there is no memory for the offer now.
-    private func offer(in exchange: HTTPExchange, isContact: Bool) async throws -> Offer? {
-        let claim = reception.bodies.claim(isContact: isContact)
+    private func offer(in exchange: HTTPExchange, _ access: PeerAccess) async throws -> Offer? {
+        let claim = reception.bodies.claim(isContact: access == .contact)
         defer { claim.giveBack() }
-        var reader = OfferReader()
-        let hasCome = try await exchange.readBody(upTo: Limits.offerBytes) { bytes in
-            guard claim.take(bytes.readableBytes) else { return false }
-            try reader.read(bytes)
-            return true
+        var reader = OfferReader(keepsPreviews: reception.takesPreviews(by: access))
+        var textBytes = 0
+        let hasCome = try await exchange.readBody(upTo: Limits.offerBytes + Limits.previewTextBytes) { bytes in
+            let kept = try reader.read(bytes)
+            textBytes += kept
+            guard textBytes <= Limits.offerBytes + PreviewSieve.allBytes else { throw HTTPError.tooLarge }
+            return claim.take(kept)
         }
         return hasCome ? try reader.finish(registry()) : nil
     }

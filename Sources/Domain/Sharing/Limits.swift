@@ -4,6 +4,8 @@
 package enum Limits {
     /// Bytes of an offer's text, of a verdict's and of a receipt's: `items` lines with the longest names and types.
     package static let offerBytes = 8 << 20
+    /// Bytes of the previews' text, in addition: room for all that are allowed, and for some that are dropped.
+    package static let previewTextBytes = 2 << 20
     /// Bytes of messages of all peers that are held at the same time, while they are read.
     package static let bodyBytes = 24 << 20
     /// The part of them for all strangers together: one offer of the largest size. A contact's offer fits beside it.
@@ -23,6 +25,16 @@ package enum Limits {
     package static let peerNameBytes = 63
     /// Bytes of the annotation (and of a note, which is part of it).
     package static let annotationBytes = 16 << 10
+    /// Bytes of the preview of one item, and of those of an offer.
+    package static let previewBytes = 32 << 10
+    package static let previewsBytes = 512 << 10
+    /// Items of an offer that may have a preview: its first ones.
+    package static let previews = 16
+    /// Width and height of a preview.
+    package static let previewPixels: UInt32 = 512
+    /// Bytes of the previews in all offers that wait for an answer, and in those of strangers together.
+    package static let waitingPreviewBytes = 4 << 20
+    package static let waitingPreviewBytesOfStrangers = 1 << 20
     /// Bytes of one frame's contents.
     package static let frameBytes = 1 << 20
     /// Bytes of a frame that is not contents.

@@ -1,5 +1,7 @@
 import ContentCheck
 import Digests
+import Foundation
+import NIOCore
 import Sharing
 import UniformTypes
 
@@ -68,7 +70,8 @@ extension OfferMessage.Item {
             name: item.name.text,
             type: item.type.identifier,
             size: item.size,
-            entries: item.kind == .tree ? item.entries : nil
+            entries: item.kind == .tree ? item.entries : nil,
+            preview: item.preview.map(OfferMessage.Preview.init)
         )
     }
 
@@ -87,6 +90,21 @@ extension OfferMessage.Item {
                 throw TransferError(.unsafeName, "an item cannot be stored: \(error.said(of: name))")
             }
         }
+    }
+}
+
+extension OfferMessage.Preview {
+    fileprivate init(_ preview: ItemPreview) {
+        self.init(type: preview.type, data: Data(preview.bytes).base64EncodedString())
+    }
+
+    /// - Parameter text: the JSON value, foreign.
+    /// - Returns: nil for anything but a preview within its bounds.
+    static func read(_ text: ByteBuffer) -> ItemPreview? {
+        guard let message = try? WaftDialect.parse(Self.self, from: text),
+            let data = Data(base64Encoded: message.data)
+        else { return nil }
+        return ItemPreview(Array(data), saying: message.type)
     }
 }
 

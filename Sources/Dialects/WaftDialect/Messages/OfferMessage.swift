@@ -33,6 +33,14 @@ struct OfferMessage: ListMessage {
         var type: String
         var size: UInt64?
         var entries: UInt64?
+        /// Only written: `PreviewSieve` takes it out of a message that is read.
+        var preview: Preview?
+    }
+
+    struct Preview: Codable {
+        var type: String
+        /// Base64 (RFC 4648, section 4), with padding and without line breaks.
+        var data: String
     }
 
     var v = 1

@@ -60,6 +60,8 @@ package struct OfferedItem: Hashable, Sendable {
     package var entries: UInt64?
     /// Bytes that the sender expects if `size` is nil: shown to people, and no bound.
     package var sizeHint: UInt64?
+    /// Kept only while the offer waits for its verdict.
+    package var preview: ItemPreview?
 
     package init(kind: ItemKind, name: SafeName, type: UniformType, size: UInt64?, entries: UInt64? = 1) {
         self.kind = kind

@@ -30,6 +30,9 @@ package final class Reception: Sendable {
 
     /// Room for the messages of all peers while they are read.
     package let bodies = MemoryBudget()
+    /// Room for the previews of the offers that wait.
+    private let previewRoom = MemoryBudget(
+        bytes: Limits.waitingPreviewBytes, ofStrangers: Limits.waitingPreviewBytesOfStrangers)
 
     let inbox: any InboxStoring
     let journal: any ArrivalJournal
@@ -41,6 +44,7 @@ package final class Reception: Sendable {
     private let consentWait: Duration
     private let departedWait: Duration
     private let memory: ConsentMemory?
+    private let previews: @Sendable () -> PreviewRule
     private let observe: @Sendable (Event) -> Void
     private let state = Mutex(State())
 
@@ -53,6 +57,7 @@ package final class Reception: Sendable {
     ///   - departedWait: how long an accepted transfer waits for its contents after the connection of its offer has
     ///     closed.
     ///   - memory: learns which transfers begin and end; `consent` must include its wrapper.
+    ///   - previews: the peers whose previews are shown.
     ///   - observe: called for each event, from any thread; returns soon.
     package init(
         inbox: any InboxStoring,
@@ -65,6 +70,7 @@ package final class Reception: Sendable {
         consentWait: Duration = Limits.consentWait,
         departedWait: Duration = Limits.departedWait,
         memory: ConsentMemory? = nil,
+        previews: @escaping @Sendable () -> PreviewRule = { .contacts },
         observe: @escaping @Sendable (Event) -> Void
     ) {
         self.inbox = inbox
@@ -77,6 +83,7 @@ package final class Reception: Sendable {
         self.consentWait = consentWait
         self.departedWait = departedWait
         self.memory = memory
+        self.previews = previews
         self.observe = observe
     }
 
@@ -85,12 +92,20 @@ package final class Reception: Sendable {
     /// The current rights of a peer. Ask before reading its offers, so that a barred peer takes no resources.
     package func access(of peer: PeerID, by dialect: Dialect) -> PeerAccess { gate.access(of: peer, by: dialect) }
 
+    /// Whether the previews in a peer's offers are shown. Ask before reading its offers, and keep no others.
+    package func takesPreviews(by access: PeerAccess) -> Bool {
+        previews().includes(contact: access == .contact)
+    }
+
     /// Answers an offer. Waits for consent; cancelling the task withdraws the offer.
     ///
     /// The verdict says which accepted items are here already, wholly or in part. Reads the disk and the journal.
-    package func judge(_ offer: Offer, from visitor: Visitor) async -> Verdict {
-        let peer = visitor.peer
-        let eligible = EligibleOffer(offer, refusal)
+    /// Previews are for the consent only: neither events nor the ledger keep them.
+    package func judge(_ whole: Offer, from visitor: Visitor) async -> Verdict {
+        let (peer, offer) = (visitor.peer, whole.bare())
+        let claim = previewRoom.claim(isContact: gate.access(of: peer, by: offer.dialect) == .contact)
+        defer { claim.giveBack() }
+        let eligible = EligibleOffer(whole.previewed(within: claim), refusal)
         let digest = offer.digests.first ?? .xxh3_128
         let verdict: Verdict
         if let refused = refused(eligible, from: peer) {
@@ -118,7 +133,7 @@ package final class Reception: Sendable {
         if offer.isRefused { return offer.verdicts([]) }
         guard let refused = gate.refusal(of: offer.rest, from: peer) else { return nil }
         // An offer whose items are all `busy` is not shown: it may be part of a flood.
-        if refused.contains(where: { $0.answer != .busy }) { observe(.offered(offer.rest, from: peer)) }
+        if refused.contains(where: { $0.answer != .busy }) { observe(.offered(offer.rest.bare(), from: peer)) }
         return offer.verdicts(refused)
     }
 
@@ -136,7 +151,9 @@ package final class Reception: Sendable {
     }
 
     private func answers(to offer: Offer, from peer: PeerID) async -> [ItemVerdict] {
-        let publication = OfferPublication { [observe] in observe(.offered(offer, from: peer)) }
+        let publication = OfferPublication { [observe, bare = offer.bare()] in
+            observe(.offered(bare, from: peer))
+        }
         // Without a question: before the verdict.
         defer { publication.publish() }
         let count = offer.items.count

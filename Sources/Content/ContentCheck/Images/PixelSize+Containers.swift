@@ -6,10 +6,10 @@ extension PixelSize {
     private static let metadataBytes = 1 << 20
 
     /// ITU T.81, B.1.1: segments with their length, until the one that begins a frame.
-    static func jpeg(_ source: PreviewSource) -> PixelSize? {
+    static func jpeg(_ source: some ByteSource) -> PixelSize? {
         var offset: UInt64 = 2
         for _ in 0..<maximumParts {
-            let part = HeaderBytes(source.bytes(at: offset, count: 9))
+            let part = HeaderBytes(of: source, at: offset, count: 9)
             guard part.byte(0) == 0xFF, let marker = part.byte(1) else { return nil }
             switch marker {
             // A byte that fills up.
@@ -29,10 +29,10 @@ extension PixelSize {
     }
 
     /// TIFF 6.0, section 2: the first directory.
-    static func tiff(_ source: PreviewSource, isBigEndian: Bool) -> PixelSize? {
-        let head = HeaderBytes(source.bytes(at: 0, count: 8))
+    static func tiff(_ source: some ByteSource, isBigEndian: Bool) -> PixelSize? {
+        let head = HeaderBytes(of: source, at: 0, count: 8)
         guard let place = head.number32(4, isBigEndian: isBigEndian) else { return nil }
-        let directory = HeaderBytes(source.bytes(at: UInt64(place), count: 2 + 12 * maximumParts))
+        let directory = HeaderBytes(of: source, at: UInt64(place), count: 2 + 12 * maximumParts)
         guard let count = directory.number16(0, isBigEndian: isBigEndian) else { return nil }
         var values: [UInt32: UInt32] = [:]
         for entry in 0..<min(Int(count), maximumParts) {
@@ -49,16 +49,16 @@ extension PixelSize {
     }
 
     /// ISO 14496-12 and 23008-12: the largest `ispe` in `meta`, `iprp`, `ipco`. Others are those of thumbnails and tiles.
-    static func isoMedia(_ source: PreviewSource) -> PixelSize? {
+    static func isoMedia(_ source: some ByteSource) -> PixelSize? {
         var offset: UInt64 = 0
         for _ in 0..<maximumParts {
-            let head = HeaderBytes(source.bytes(at: offset, count: 8))
+            let head = HeaderBytes(of: source, at: offset, count: 8)
             // 0 is the rest of the file, 1 a length of 64 bits: no metadata is so long.
             guard let length = head.big32(0), length >= 8 else { return nil }
             if head.hasText("meta", at: 4) {
-                let bytes = source.bytes(at: offset, count: min(Int(length), metadataBytes))
+                let bytes = HeaderBytes(of: source, at: offset, count: min(Int(length), metadataBytes))
                 // The box has a version of four bytes before its parts.
-                return largest(in: HeaderBytes(bytes), from: 12)
+                return largest(in: bytes, from: 12)
             }
             offset += UInt64(length)
         }

@@ -3,9 +3,6 @@ package struct PixelSize: Hashable, Sendable {
     package let width: UInt32
     package let height: UInt32
 
-    /// Whether it is small enough for a program that draws it.
-    package var isDrawable: Bool { UInt64(width) * UInt64(height) <= PreviewBounds.drawnPixels }
-
     /// - Returns: nil for an image without pixels.
     init?(width: UInt32?, height: UInt32?) {
         guard let width, let height, width > 0, height > 0 else { return nil }
@@ -14,8 +11,15 @@ package struct PixelSize: Hashable, Sendable {
 
     /// Reads the header of a PNG, JPEG, GIF, BMP, WebP, TIFF, HEIF or AVIF image.
     /// - Returns: nil for any other file, and for a header that is cut off or senseless.
-    package init?(_ source: PreviewSource) {
-        let head = HeaderBytes(source.bytes(at: 0, count: 64))
+    /// - Parameters:
+    ///   - descriptor: of a regular file, open for reading; stays the caller's. Its position does not move.
+    ///   - size: in bytes, as the disk reports it.
+    package init?(descriptor: Int32, size: UInt64) {
+        self.init(DescriptorBytes(descriptor: descriptor, size: size))
+    }
+
+    init?(_ source: some ByteSource) {
+        let head = HeaderBytes(of: source, at: 0, count: 64)
         let size: PixelSize? =
             if head.hasText("\u{89}PNG", at: 0) {
                 Self.png(head)

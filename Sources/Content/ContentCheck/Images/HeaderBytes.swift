@@ -4,6 +4,11 @@ struct HeaderBytes {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
+    /// Up to `count` bytes of a source; none after a fault.
+    init(of source: some ByteSource, at offset: UInt64, count: Int) {
+        self.init((try? source.read(at: offset, count: count)) ?? [])
+    }
+
     var count: Int { bytes.count }
 
     func byte(_ offset: Int) -> UInt8? { bytes.indices.contains(offset) ? bytes[offset] : nil }
