@@ -1,3 +1,4 @@
+import ContentCheck
 import Previews
 import Testing
 

@@ -30,6 +30,7 @@ enum ActivityType {
     static let print = prefix + "print"
     static let mail = prefix + "mail"
     static let saveImage = prefix + "save-image"
+    static let openIn = prefix + "open-in"
     static let preview = prefix + "preview"
 }
 

@@ -1,3 +1,4 @@
+import Desktop
 import Sharing
 
 /// Puts the items into a new message of the user's mail program, by `xdg-email`.
@@ -8,7 +9,7 @@ struct MailActivity: Activity {
 
     func obstacle(_ items: ShareItems) -> String? {
         guard SystemProgram("xdg-email") != nil else { return "xdg-email is missing; install xdg-utils" }
-        guard Display.isThere() else { return "there is no desktop here" }
+        guard DesktopSession.hasDisplay() else { return "there is no desktop here" }
         return items.items.allSatisfy { $0.offered.kind != .tree } ? nil : "a folder cannot be attached"
     }
 

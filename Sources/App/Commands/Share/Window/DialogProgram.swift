@@ -1,3 +1,4 @@
+import Desktop
 import Sharing
 
 /// A program that asks and tells in windows of the desktop.
@@ -37,7 +38,7 @@ extension DialogRow {
 enum Dialogs {
     /// - Returns: nil if none is installed, or there is no display.
     static var program: (any DialogProgram)? {
-        guard Display.isThere() else { return nil }
+        guard DesktopSession.hasDisplay() else { return nil }
         if let zenity = SystemProgram("zenity") { return Zenity(program: zenity) }
         return SystemProgram("kdialog").map { KDialog(program: $0) }
     }

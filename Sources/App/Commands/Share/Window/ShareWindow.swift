@@ -1,4 +1,5 @@
 import Contacts
+import Desktop
 import Foundation
 import Glibc
 import Settings
@@ -33,8 +34,8 @@ struct ShareWindow {
         guard let items else { throw givenUp }
         let rows = try rows(await activities.rows(for: items), addsRows: dialogs.addsRows)
         guard let key = try await dialogs.choose(items.lines.joined(separator: ", "), rows) else { throw givenUp }
-        let words = try await self.words(for: key, dialogs)
-        return try await perform(words + options + ["--"] + paths, items.title, dialogs)
+        let words = try await self.words(for: key, items, paths, dialogs)
+        return try await perform(words, items.title, dialogs)
     }
 
     private var givenUp: CommandError { CommandError(.interrupted, "nothing was chosen; nothing was shared") }
@@ -68,25 +69,54 @@ struct ShareWindow {
 
     // MARK: The activity
 
-    /// The words that say what is done.
-    private func words(for key: String, _ dialogs: any DialogProgram) async throws -> [String] {
-        guard activities.all.contains(where: { $0.type == key }) else { return ["--to=\(key)"] }
-        guard key == ActivityType.queue else { return ["--activity=\(key)"] }
-        let contacts = (try? context.home.contactBook().snapshot())?.contacts ?? []
-        let rows = AsyncStream<DialogRow> { continuation in
-            for contact in contacts {
-                let name = contact.name.text
-                continuation.yield(
-                    DialogRow(key: name, title: TerminalText.escaped(name, limit: 64), detail: ShareSheet.contact))
-            }
-            continuation.finish()
+    /// The command that does it.
+    private func words(
+        for key: String, _ items: ShareItems, _ paths: [String], _ dialogs: any DialogProgram
+    ) async throws -> [String] {
+        let rest = options + ["--"] + paths
+        switch key {
+        case ActivityType.queue:
+            return ["share", "--activity=\(key)", "--to=\(try await contact(dialogs))"] + rest
+        case ActivityType.openIn:
+            guard let path = items.items.first?.path else { throw givenUp }
+            return ["open-in", "--", path, try await application(for: path, dialogs)]
+        case let key where activities.all.contains { $0.type == key }: return ["share", "--activity=\(key)"] + rest
+        case let peer: return ["share", "--to=\(peer)"] + rest
         }
+    }
+
+    /// Asks for a contact, who need not be near.
+    private func contact(_ dialogs: any DialogProgram) async throws -> String {
+        let contacts = (try? context.home.contactBook().snapshot())?.contacts ?? []
         guard !contacts.isEmpty else {
             try await dialogs.tell(["No contact is known yet: waft contacts --help"], isFault: true)
             throw givenUp
         }
-        guard let peer = try await dialogs.choose("Send when it is reachable", rows) else { throw givenUp }
-        return ["--activity=\(key)", "--to=\(peer)"]
+        let rows = contacts.map { contact in
+            let name = contact.name.text
+            return DialogRow(
+                key: name, title: TerminalText.escaped(name, limit: 64), detail: ShareSheet.contact)
+        }
+        return try await choose("Send when it is reachable", rows, dialogs)
+    }
+
+    /// Asks for a program that opens the file.
+    private func application(for path: String, _ dialogs: any DialogProgram) async throws -> String {
+        let subject = try DocumentSubject(path: path, context.home.typeRegistry())
+        let rows = try OpenIn(context).list(for: subject).targets.enumerated().map { index, target in
+            DialogRow(
+                key: "\(index + 1)", title: TerminalText.escaped(target.name, limit: 64), detail: target.words)
+        }
+        return try await choose("Open in", rows, dialogs)
+    }
+
+    private func choose(_ text: String, _ rows: [DialogRow], _ dialogs: any DialogProgram) async throws -> String {
+        let rows = AsyncStream<DialogRow> { continuation in
+            for row in rows { continuation.yield(row) }
+            continuation.finish()
+        }
+        guard let key = try await dialogs.choose(text, rows) else { throw givenUp }
+        return key
     }
 
     private struct End: Sendable {
@@ -96,7 +126,7 @@ struct ShareWindow {
 
     private func perform(_ words: [String], _ title: String, _ dialogs: any DialogProgram) async throws -> WaftExit {
         let end = try await withThrowingTaskGroup(of: End?.self) { group in
-            group.addTask { try await Self.run(["share"] + words) }
+            group.addTask { try await Self.run(words) }
             group.addTask {
                 guard await dialogs.accompany(title) else { return nil }
                 throw givenUp
@@ -142,7 +172,7 @@ struct ShareWindow {
 
     /// The sheet in a new terminal.
     private func inTerminal(_ paths: [String]) async throws -> WaftExit {
-        guard Display.isThere() else {
+        guard DesktopSession.hasDisplay() else {
             throw CommandError(.unexpected, "there is no desktop here to show a window on", hint: "leave out --window")
         }
         guard let terminal = SystemProgram("x-terminal-emulator") else {
