@@ -47,6 +47,11 @@ struct JournalFields: Encodable {
     /// The application that sent it, as the sender claims.
     var sourceApplication: String?
     var content: String?
+    /// Names in the themes of desktops.
+    var icon: String?
+    var genericIcon: String?
+    /// The absolute path of a picture of its handler.
+    var iconFile: String?
     /// `none`, `waiting`, `yes`, `no`, `failed`, `parked`, `gone`.
     var delivery: String
     var due: String?

@@ -28,7 +28,7 @@ enum JournalText {
     }
 
     /// All that is known, a line each.
-    static func lines(_ entry: JournalEntry, _ people: Acquaintances) -> [String] {
+    static func lines(_ entry: JournalEntry, _ people: Acquaintances, icon: DocumentIcon? = nil) -> [String] {
         let arrival = entry.arrival
         var facts = [
             ("name", TerminalText.escaped(arrival.stored.name.text)),
@@ -47,6 +47,7 @@ enum JournalText {
         if let content = arrival.content {
             facts.append(("content", "\(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))"))
         }
+        if let icon { facts.append(("icon", icon.words)) }
         if let application = SourceApplication.named(in: arrival.annotation) {
             facts.append(("sent with", "\(application), as the sender says"))
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import Endpoints
+import HandlerCatalog
 import Journal
 import Settings
 import Sharing
@@ -25,9 +26,15 @@ struct InboxShowCommand: AsyncParsableCommand {
         guard let entry = try JournalReading.entry(arrival) else {
             throw CommandError(.inputMissing, JournalReading.unknown(arrival), hint: "see: waft history")
         }
-        if output.json { return EventLine.arrival(JournalFields(entry)).print() }
-        for line in JournalText.lines(entry, try CommandContext(isForgiving: true).people) {
-            Console.shared.result(line)
+        let context = try CommandContext(isForgiving: true)
+        let arrival = entry.arrival
+        let icon = DocumentIcon(
+            arrival.type, kind: arrival.item.kind.fileKind, in: HandlersPlace(context).catalog.load())
+        if output.json {
+            var fields = JournalFields(entry)
+            (fields.icon, fields.genericIcon, fields.iconFile) = (icon.name, icon.genericName, icon.file)
+            return EventLine.arrival(fields).print()
         }
+        for line in JournalText.lines(entry, context.people, icon: icon) { Console.shared.result(line) }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import ContentCheck
 import Endpoints
 import Foundation
+import HandlerCatalog
 import ItemSources
 import Settings
 import Sharing
@@ -33,6 +34,11 @@ struct TypeCommand: AsyncParsableCommand {
         var content: String?
         var contentType: String?
         var contentExplanation: String?
+        /// Names in the themes of desktops.
+        var icon: String?
+        var genericIcon: String?
+        /// The absolute path of a picture of a handler.
+        var iconFile: String?
     }
 
     private struct Finding {
@@ -42,12 +48,17 @@ struct TypeCommand: AsyncParsableCommand {
 
     func run() async throws {
         var exit = WaftExit.done
-        let registry = try CommandContext(isForgiving: true).home.typeRegistry()
+        let snapshot = HandlersPlace(try CommandContext(isForgiving: true)).catalog.load()
+        let registry = snapshot.registry
         let checker = ContentChecker(types: registry)
         for file in files {
             do throws(SourceError) {
                 let (type, kind) = try ItemSources.look(at: file, registry: registry)
-                print(type, in: registry, of: file, kind == .regularFile ? Self.look(into: file, type, checker) : nil)
+                let finding = kind == .regularFile ? Self.look(into: file, type, checker) : nil
+                // A file is shown as what it is.
+                let isBelieved = [.mislabelled, .lying].contains(finding?.verdict.outcome) == false
+                let shown = isBelieved ? type : finding?.verdict.contentType ?? type
+                print(type, in: registry, of: file, finding, DocumentIcon(shown, kind: kind, in: snapshot))
             } catch {
                 if exit == .done { exit = WaftExit(error) }
                 guard output.json else {
@@ -73,7 +84,9 @@ struct TypeCommand: AsyncParsableCommand {
         )
     }
 
-    private func print(_ type: UniformType, in registry: TypeRegistry, of file: String, _ finding: Finding?) {
+    private func print(
+        _ type: UniformType, in registry: TypeRegistry, of file: String, _ finding: Finding?, _ icon: DocumentIcon
+    ) {
         let fields = Fields(
             path: file,
             type: type.identifier,
@@ -81,7 +94,10 @@ struct TypeCommand: AsyncParsableCommand {
             conformsTo: registry.supertypes(of: type).map(\.type.identifier),
             content: finding?.verdict.outcome.rawValue,
             contentType: finding?.verdict.contentType?.identifier,
-            contentExplanation: finding?.verdict.explanation
+            contentExplanation: finding?.verdict.explanation,
+            icon: icon.name,
+            genericIcon: icon.genericName,
+            iconFile: icon.file
         )
         if output.json { return EventLine.type(fields).print() }
         let description = fields.description.map { " (\(TerminalText.escaped($0)))" } ?? ""
@@ -93,5 +109,6 @@ struct TypeCommand: AsyncParsableCommand {
             let words = ContentWords.line(declared: type, finding.words, finding.verdict, registry)
             Console.shared.result("  \(words)")
         }
+        Console.shared.result("  icon \(icon.words)")
     }
 }

@@ -2,8 +2,8 @@ extension TypeRegistry {
     /// MIME types that say little: they come last.
     private static let general = ["text/plain", "application/octet-stream"]
 
-    /// The MIME types of a file or folder by its types and by those that they conform to: the nearest first, the general
-    /// ones last.
+    /// The MIME types of a file or folder by its types and by those that they conform to: the nearest first, the
+    /// general ones last.
     ///
     /// - Parameter types: the type of the content and the declared one; the stronger first.
     package func mimeTypes(of types: [UniformType], kind: FileKind) -> [String] {

@@ -82,17 +82,21 @@ package struct DocumentType: Hashable, Sendable {
     package var contents: Contents
     package var rank: HandlerRank
     package var role: HandlerRole
+    /// Names of picture files below the bundle (`CFBundleTypeIconFiles`); they may be missing.
+    package var iconFiles: [String]
 
     package init(
         name: String? = nil,
         contents: Contents,
         rank: HandlerRank = .default,
-        role: HandlerRole = .viewer
+        role: HandlerRole = .viewer,
+        iconFiles: [String] = []
     ) {
         self.name = name
         self.contents = contents
         self.rank = rank
         self.role = role
+        self.iconFiles = iconFiles
     }
 
     /// The types of this entry, by the registry: each extension's or MIME type's declared type, or a dynamic one.

@@ -12,6 +12,9 @@ package enum CatalogLimits {
     static let propertyList = PropertyListBounds(
         documentBytes: documentBytes, depth: 32, values: 20_000, textBytes: 4 << 20)
 
+    /// Names in a `CFBundleTypeIconFiles` that are used.
+    static let iconFiles = 16
+
     /// Bytes of a property list in a `Settings.bundle`.
     package static let paneBytes = 256 << 10
 

@@ -33,7 +33,8 @@ struct TolerantEntry {
             }
             contents = .tags(extensions: extensions, mimeTypes: mimeTypes, isPackage: flag("LSTypeIsPackage"))
         }
-        return DocumentType(name: name("CFBundleTypeName"), contents: contents, rank: rank, role: role)
+        return DocumentType(
+            name: name("CFBundleTypeName"), contents: contents, rank: rank, role: role, iconFiles: iconFiles())
     }
 
     /// Nil if the entry has no scheme that it can claim.
@@ -142,6 +143,15 @@ struct TolerantEntry {
         case let other?:
             warn("\(key) should be a list of texts, but is \(other.kind)")
             return []
+        }
+    }
+
+    /// Relative paths below the bundle.
+    private mutating func iconFiles() -> [String] {
+        texts("CFBundleTypeIconFiles").prefix(CatalogLimits.iconFiles).filter { text in
+            let isFit = (try? SafeRelativePath(text)) != nil
+            if !isFit { warn("\(Self.quoted(text)) in CFBundleTypeIconFiles is not a path below the bundle") }
+            return isFit
         }
     }
 
