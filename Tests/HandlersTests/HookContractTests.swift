@@ -52,6 +52,29 @@ struct HookContractTests {
                 """)
     }
 
+    @Test(
+        "the facts of the user are the annotation, and those of the sender are beside them, in every form of the call")
+    func annotated() async throws {
+        let arrival = Arrival.sample(annotation: ["note": "hi", SourceApplication.key: "org.waft.send"])
+        let facts = ["a": "b\nc", "ключ": ""]
+        let batch = try #require(HookCall.open([(arrival: arrival, attempt: 1)]))
+        let url = HookCall.open(try URLParts("todo:x"), received: nil, attempt: 1)
+        for call in [HookCall.open(arrival, attempt: 1), batch, url] {
+            let place = HookFolder()
+            let program = place.program(place.script(recording))
+            #expect(try await place.runner().run(program, call.annotated(facts)).answer == .yes)
+            #expect(variables(place).contains("WAFT_ANNOTATION={\"a\":\"b\\nc\",\"ключ\":\"\"}"))
+            let document = try place.json("stdin")
+            #expect(document["annotation"] as? [String: String] == facts)
+            #expect(document["sender"] as? [String: String] == (call.url == "todo:x" ? nil : ["note": "hi"]))
+        }
+        let plain = HookFolder()
+        let call = HookCall.open(arrival, attempt: 1).annotated([:])
+        _ = try await plain.runner().run(plain.program(plain.script(recording)), call)
+        #expect(!variables(plain).contains { $0.hasPrefix("WAFT_ANNOTATION") })
+        #expect(try plain.json("stdin")["sender"] == nil)
+    }
+
     @Test("for an item by AirDrop the hook gets the dialect, and no key, for none was proved")
     func unproven() async throws {
         let place = HookFolder()

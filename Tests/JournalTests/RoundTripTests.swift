@@ -136,6 +136,24 @@ struct RoundTripTests {
         #expect(attempts.allSatisfy { $0.began == time(.min) && $0.ended == time(.max) })
     }
 
+    @Test("an attempt that a person asked for, which changes the delivery only if it says so")
+    func asked() throws {
+        let journal = try Journal(folder: folder.path)
+        let number = try journal.arrive(1)[0]
+        _ = try journal.began([number], handler: "org.example.a", at: time(1))
+        try journal.ended([number], AttemptOutcome(.failed, exitCode: 3), next: .ended(.failed), at: time(2))
+        for (outcome, step, state) in [
+            (AttemptOutcome(.no, exitCode: 1), DeliveryStep.unchanged, DeliveryState.failed),
+            (AttemptOutcome(.yes, exitCode: 0), .ended(.yes), .yes),
+        ] {
+            _ = try journal.began([number], handler: "org.example.b", isAsked: true, at: time(3))
+            try journal.ended([number], outcome, next: step, at: time(4))
+            #expect(try JournalReader(folder: folder.path).entry(number)?.state == state)
+        }
+        let attempts = try #require(try JournalReader(folder: folder.path).entry(number)?.attempts)
+        #expect(attempts.map(\.isAsked) == [false, true, true])
+    }
+
     @Test("of a text that is too long as much as is kept, cut between characters")
     func longTexts() throws {
         let journal = try Journal(folder: folder.path)

@@ -82,6 +82,9 @@ struct EventContractTests {
             #expect(try await places.kitchen("desktop", "status") == Said(0, "desktop"))
             #expect(try await places.kitchen("open", "photo:a") == Said(0, "opened"))
             #expect(try await places.kitchen("open", "nothing:a") == Said(13, "failed"))
+            #expect(try await places.kitchen("open", "photo:a", "--annotation", "a=b") == Said(0, "opened"))
+            #expect(try await places.kitchen("open-in", file, "nobody") == Said(64, "failed"))
+            #expect(try await places.kitchen("open-in", none) == Said(66, "failed"))
             #expect(try await places.kitchen("handlers", "remove", "Photos") == Said(0, "handlerRemoved"))
             #expect(try await places.kitchen("type", file, none, places.folder) == Said(66, "type", "failed", "type"))
 
@@ -111,7 +114,8 @@ struct EventContractTests {
             for verb in [
                 "peers", "receive", "offers", "status", "history", "type", "open", "visible", "inbox list",
                 "inbox show",
-                "inbox verify", "inbox take", "inbox remove", "inbox open", "inbox retry", "inbox adopt", "outbox list",
+                "inbox verify", "inbox take", "inbox remove", "inbox open", "inbox open-in", "open-in", "options",
+                "inbox retry", "inbox adopt", "outbox list",
                 "outbox show", "outbox cancel", "outbox retry", "outbox remove", "handlers list", "handlers show",
                 "handlers add", "handlers remove", "handlers enable", "handlers disable", "handlers test",
                 "handlers default", "contacts list", "contacts show", "contacts me", "contacts allow", "contacts set",

@@ -20,9 +20,10 @@ struct TranscriptTests {
         static let digits = "waft pair --accept"
         static let code = "waft pair --code"
         static let config = "waft config set accept contacts"
+        static let openIn = "waft inbox open-in report.pdf"
         static let all = [
             config, receive, send, question, local, queue, offers, verify, handlers, settings, eligibility, digits,
-            code,
+            code, openIn,
         ]
     }
 
@@ -157,6 +158,32 @@ struct TranscriptTests {
                 #expect(sent.exit == 0, "\(sent.output)")
             }
             #expect(FileManager.default.fileExists(atPath: kitchen.home + "/Pictures/photo.jpg"))
+        }
+    }
+
+    @Test("an item that is opened in a handler of several programs")
+    func openIn() async throws {
+        let session = try PrintedSession.named(Title.openIn)
+        try await withMachines { kitchen, study, folder in
+            try write("%PDF-1.4\n", 1_000, to: study.home + "/report.pdf")
+            try await kitchen.withReceiver { running in
+                let sent = try await study.shell("waft send report.pdf --to kitchen", to: running.address)
+                #expect(sent.exit == 0, "\(sent)")
+            }
+            let add = "waft handlers add --name 'Print it' --type com.adobe.pdf --run /bin/true"
+            #expect(try await kitchen.shell(add).exit == 0)
+            let applications = kitchen.home + "/.local/share/applications"
+            try FileManager.default.createDirectory(atPath: applications, withIntermediateDirectories: true)
+            let entry = "[Desktop Entry]\nType=Application\nName=Evince\nExec=/bin/true %f\nMimeType=application/pdf;\n"
+            try entry.write(toFile: applications + "/evince.desktop", atomically: false, encoding: .utf8)
+            let standard = "[Default Applications]\napplication/pdf=evince.desktop\n"
+            try standard.write(toFile: applications + "/mimeapps.list", atomically: false, encoding: .utf8)
+            _ = try await kitchen.run("/usr/bin/update-desktop-database", [applications])
+            var desktop = kitchen
+            desktop.environment.merge(["DISPLAY": ":99", "XDG_DATA_DIRS": folder + "/none"]) { $1 }
+            for (step, exit) in zip(session.steps, [64, 0]) {
+                expect(try await desktop.shell(step.command), step, on: desktop, exit: exit)
+            }
         }
     }
 

@@ -44,7 +44,8 @@ struct InboxOpenCommand: AsyncParsableCommand {
         guard let opener = SystemOpener() else {
             throw CommandError(.unexpected, "xdg-open is missing; install xdg-utils")
         }
-        let url = try OpenCommand.parts(URL(fileURLWithPath: subject.path, isDirectory: subject.isFolder).absoluteString)
+        let url = try OpenCommand.parts(
+            URL(fileURLWithPath: subject.path, isDirectory: subject.isFolder).absoluteString)
         let outcome = await opener.open(url)
         let reason = TerminalText.escaped(outcome.reason, limit: 400)
         guard outcome.answer == .yes else { throw CommandError(.handlerSaidNo, "\(subject.head): \(reason)") }

@@ -17,12 +17,15 @@ struct OpenCommand: AsyncParsableCommand {
 
             http, https, mailto, tel, sms and file go to the desktop, by xdg-open. For all others the handlers of the scheme \
             are asked, in the order that waft handlers test URL shows, until one says yes. Exit code 16 when none does, 13 \
-            when there is none.
+            when there is none. The facts of --annotation are in the document of a handler, and in WAFT_ANNOTATION of other \
+            programs.
             """
     )
 
     @Argument(help: ArgumentHelp("URLs.", valueName: "url"))
     var urls: [String]
+
+    @OptionGroup var annotations: AnnotationOptions
 
     @OptionGroup var output: OutputOptions
 
@@ -30,14 +33,15 @@ struct OpenCommand: AsyncParsableCommand {
         // All URLs are checked before the first is opened.
         let urls = try self.urls.map(Self.parts)
         let context = try CommandContext()
-        let opening = try Self.opening(context)
-        let json = output.json
+        var opening = try Self.opening(context)
+        opening.annotation = try annotations.read()
+        let (json, opener) = (output.json, opening)
         let cancellation = Cancellation()
         let exits = try await Interruption.watching(cancellation, goodbye: .zero) {
             var exits: [WaftExit] = []
             for url in urls where !cancellation.isRequested {
                 do throws(CancellationError) {
-                    let outcome = try await opening.open(url)
+                    let outcome = try await opener.open(url)
                     Self.show(outcome, json: json)
                     exits.append(outcome.exit)
                 } catch {

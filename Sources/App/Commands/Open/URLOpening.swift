@@ -15,6 +15,8 @@ struct URLOpening: Sendable {
     let requiresSandbox: Bool
     /// Opens URLs on the desktop; nil without `xdg-open`.
     let opener: SystemOpener?
+    /// Facts of the user for the handler.
+    var annotation = Annotation()
 
     /// - Throws: `CancellationError` when the task is cancelled; by then the handler has been ended.
     func open(_ url: URLParts) async throws(CancellationError) -> URLResult {
@@ -26,11 +28,14 @@ struct URLOpening: Sendable {
                 outcome.exit = .unexpected
                 return outcome
             }
-            outcome.add(SystemOpener.identifier, "xdg-open", await opener.open(url))
+            outcome.add(
+                SystemOpener.identifier, "xdg-open", await opener.open(url, environment: annotation.environment))
         case .handlers(let claims):
             for claim in claims {
                 guard let program = program(claim.bundle) else { continue }
-                outcome.add(program.identifier, program.name, try await ask(program, .open(url, received: nil, attempt: 1)))
+                outcome.add(
+                    program.identifier, program.name,
+                    try await ask(program, .open(url, received: nil, attempt: 1).annotated(annotation.values)))
                 // Only after a plain no, the next handler is asked.
                 if outcome.attempts.last?.outcome.answer != .no { break }
             }

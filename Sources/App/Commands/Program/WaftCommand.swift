@@ -19,7 +19,8 @@ package struct WaftCommand: AsyncParsableCommand {
             OffersCommand.self,
             AcceptCommand.self, DeclineCommand.self, StatusCommand.self, HistoryCommand.self, HandlersCommand.self,
             OpenCommand.self, PairCommand.self, ContactsCommand.self, VisibleCommand.self, PolicyCommand.self,
-            TypeCommand.self, PreviewCommand.self, OptionsCommand.self, OpenInCommand.self, OutboxCommand.self, DoctorCommand.self,
+            TypeCommand.self, PreviewCommand.self, OptionsCommand.self, OpenInCommand.self, OutboxCommand.self,
+            DoctorCommand.self,
             DesktopCommand.self,
             ServiceCommand.self, ConfigCommand.self,
         ]

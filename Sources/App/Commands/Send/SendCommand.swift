@@ -71,6 +71,8 @@ struct SendCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The subject of all that is sent, in a line.", valueName: "line"))
     var subject: String?
 
+    @OptionGroup var annotations: AnnotationOptions
+
     @Option(name: .long, help: ArgumentHelp("A note for the other side's handler.", valueName: "note"))
     var note: String?
 
@@ -138,6 +140,7 @@ struct SendCommand: AsyncParsableCommand {
         ).make()
         omissions.end()
         if subject == nil { options.annotation[Offer.subjectKey] = ProgramSource.subject(of: sources) }
+        try Self.checkSize(of: options.annotation)
         if dryRun { return DryRun.show(sources, json: json) }
         if queue.queue, !names.isEmpty {
             return try await leaveToDaemon(sources, paths: paths, to: names, options, context)
@@ -183,6 +186,18 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
+    /// Keys that other options set.
+    private static let ownKeys: Set = [SourceApplication.key, Offer.subjectKey, "note"]
+
+    /// The receiver refuses more.
+    private static func checkSize(of annotation: [String: String]) throws(CommandError) {
+        guard Annotation.bytes(of: SourceApplication.removed(from: annotation)) <= Limits.annotationBytes else {
+            throw CommandError(
+                .usage,
+                "the annotations, the note and the subject are longer than \(Limits.annotationBytes) bytes in all")
+        }
+    }
+
     func options() throws(CommandError) -> SendOptions {
         var options = SendOptions()
         let handler = ProcessInfo.processInfo.environment[SourceApplication.variable]
@@ -201,6 +216,14 @@ struct SendCommand: AsyncParsableCommand {
             }
             options.annotation[Offer.subjectKey] = line
         }
+        for (key, value) in try annotations.read().values {
+            guard options.annotation[key] == nil, !Self.ownKeys.contains(key) else {
+                throw CommandError(
+                    .usage, "--annotation \(TerminalText.escaped(key)) is Waft's own: there are --subject and --note")
+            }
+            options.annotation[key] = value
+        }
+        try Self.checkSize(of: options.annotation)
         if let timeout {
             guard let duration = Seconds.duration(timeout) else {
                 throw CommandError(.usage, "--timeout is a number of seconds above 0")

@@ -29,7 +29,7 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case adoptInbox
     /// Deliver an arrival again.
     case retry(arrival: Int64)
-    /// Call a handler, by its identifier, for an arrival: the user has chosen it. The answer comes when it has answered.
+    /// Call a handler, by its identifier, for an arrival: the user has chosen it. The reply comes with its answer.
     case open(arrival: Int64, handler: String, annotation: [String: String])
     /// An arrival is about to leave the Inbox: wait until no handler reads it, or with `now` not.
     case release(arrival: Int64, now: Bool)

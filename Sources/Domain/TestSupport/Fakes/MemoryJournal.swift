@@ -26,6 +26,8 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
         package var number: Int
         package var handler: String
         package var began: WallTime
+        /// Whether a person asked for it.
+        package var isAsked = false
         package var ended: WallTime?
         /// Nil until it has ended.
         package var outcome: AttemptOutcome?
@@ -198,7 +200,8 @@ extension MemoryJournal {
         try attempt(.began(numbers, handler: handler))
         return try change(numbers) { entry in
             entry.delivery.attempts += 1
-            entry.attempts.append(Attempt(number: entry.delivery.attempts, handler: handler, began: time))
+            entry.attempts.append(
+                Attempt(number: entry.delivery.attempts, handler: handler, began: time, isAsked: isAsked))
             return entry.delivery.attempts
         }
     }

@@ -40,15 +40,8 @@ package struct ApplicationLaunch: Sendable {
 
     private func blocking() -> Outcome {
         guard let gio = GioLibrary.functions else { return .failed("libgio-2.0 cannot be loaded") }
-        guard !application.runsInTerminal else {
-            let started = start(gio, input: STDIN_FILENO, output: STDOUT_FILENO, error: STDERR_FILENO)
-            guard case .success(let process) = started else { return started.failure }
-            // A Ctrl-C is for the application. It has the usual signals: they were its own before this.
-            let before = [SIGINT, SIGQUIT].map { (number: $0, action: signal($0, SIG_IGN)) }
-            defer { for (number, action) in before { signal(number, action) } }
-            return Self.outcome(Self.end(of: process), errors: "")
-        }
         do {
+            if application.runsInTerminal { return try inTerminal(gio) }
             let errors = FileDescriptor(
                 owning: try systemCall { CLinuxShims_bounded_memory_file("waft-errors", Self.errorBytes) })
             let none = try FileDescriptor.opening("/dev/null", O_RDWR)
@@ -59,6 +52,19 @@ package struct ApplicationLaunch: Sendable {
         } catch {
             return .failed("\(error)")
         }
+    }
+
+    private func inTerminal(_ gio: CGioShims_Functions) throws(SystemError) -> Outcome {
+        // Copies: GLib closes the descriptors that it is given when the program begins, even 0 to 2.
+        let input = try FileDescriptor.copy(of: STDIN_FILENO)
+        let output = try FileDescriptor.copy(of: STDOUT_FILENO)
+        let error = try FileDescriptor.copy(of: STDERR_FILENO)
+        let started = start(gio, input: input.raw, output: output.raw, error: error.raw)
+        guard case .success(let process) = started else { return started.failure }
+        // A Ctrl-C is for the application, which has the usual signals.
+        let before = [SIGINT, SIGQUIT].map { (number: $0, action: signal($0, SIG_IGN)) }
+        defer { for (number, action) in before { signal(number, action) } }
+        return Self.outcome(Self.end(of: process), errors: "")
     }
 
     // MARK: Starting

@@ -32,16 +32,19 @@ package struct SystemOpener: Sendable {
     }
 
     /// Hands a URL to the desktop.
+    /// - Parameter environment: variables for the program that opens it, to set or, for nil, to remove.
     /// - Returns: yes if the URL was taken: `xdg-open` has ended well, or has become the program that shows the URL.
-    package func open(_ url: URLParts) async -> AttemptOutcome {
+    package func open(_ url: URLParts, environment: [String: String?] = [:]) async -> AttemptOutcome {
         var options = PlatformOptions()
         // The programs that it starts belong to the desktop: a Ctrl-C for this process must not reach them.
         options.processGroupID = 0
+        let variables = Dictionary(
+            uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) })
         let configuration = Configuration(
             executable: .path(FilePath(path)),
             // ASCII, and it begins with a scheme: never taken for an option.
             arguments: [url.uri],
-            environment: .inherit.updating(StarterVariables.removed),
+            environment: .inherit.updating(StarterVariables.removed.merging(variables) { $1 }),
             platformOptions: options
         )
         let (answers, inlet) = AsyncStream<AttemptOutcome>.makeStream()

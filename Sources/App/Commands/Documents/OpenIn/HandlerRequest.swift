@@ -55,7 +55,8 @@ struct HandlerRequest {
         _ bundle: HandlerBundle, _ arrival: Arrival, _ annotation: Annotation, _ journal: Journal
     ) async throws -> AttemptOutcome {
         let (number, handler) = (arrival.number, bundle.identifier.text)
-        let opening = try OpenCommand.opening(context)
+        // With the user's settings: a handler may have to have a sandbox.
+        let opening = try OpenCommand.opening(CommandContext())
         guard try journal.isThere(number), let program = opening.program(bundle) else {
             throw CommandError(.inputMissing, "item \(number) has left the Inbox")
         }

@@ -91,9 +91,8 @@ struct OpenIn {
     private func start(_ application: Application, _ subject: DocumentSubject) async throws {
         let path = try await path(of: subject)
         let url = URL(fileURLWithPath: path, isDirectory: subject.isFolder).standardizedFileURL.absoluteString
-        let variables = [Annotation.variable: annotation.isEmpty ? nil : annotation.json]
         let name = TerminalText.escaped(application.name)
-        switch await ApplicationLaunch(application, url: url, environment: variables).run() {
+        switch await ApplicationLaunch(application, url: url, environment: annotation.environment).run() {
         case .failed(let reason):
             throw CommandError(
                 .unexpected, "\(subject.head): \(name): \(TerminalText.escaped(reason, limit: 400))")

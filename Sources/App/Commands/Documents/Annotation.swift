@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sharing
 
-/// Facts of the user for a program that opens something: `--annotation KEY=VALUE`.
+/// Facts of the user for the program that opens something, here or at a receiver: `--annotation KEY=VALUE`.
 struct Annotation: Equatable, Sendable {
     /// The variable of an application, with a JSON object.
     static let variable = "WAFT_ANNOTATION"
@@ -26,11 +26,18 @@ struct Annotation: Equatable, Sendable {
                 throw CommandError(.usage, "--annotation \(TerminalText.escaped(key)) is given twice")
             }
         }
-        let bytes = values.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-        guard bytes <= Limits.annotationBytes else {
+        guard Self.bytes(of: values) <= Limits.annotationBytes else {
             throw CommandError(.usage, "the annotations are longer than \(Limits.annotationBytes) bytes in all")
         }
     }
+
+    /// Bytes of an annotation, as they are counted against `Limits.annotationBytes`.
+    static func bytes(of values: [String: String]) -> Int {
+        values.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+    }
+
+    /// The environment of an application.
+    var environment: [String: String?] { [Self.variable: isEmpty ? nil : json] }
 
     /// One line: an object of texts.
     var json: String {
