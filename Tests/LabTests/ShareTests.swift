@@ -257,6 +257,25 @@ struct ShareTests {
         }
     }
 
+    @Test("one file opens in an application that the user chooses, and several do not")
+    func openIn() async throws {
+        try await withTemporaryFolder { folder in
+            let shelf = try ApplicationShelf(folder, display: ":99")
+            try "x".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
+            try await shelf.add("viewer", name: "Viewer", shelf.noting("viewer"), types: "text/plain;")
+            #expect(types(try await shelf.waft("share", "a.txt", "--list", "--json")).contains("open-in"))
+            #expect(!types(try await shelf.waft("share", "a.txt", "a.txt", "--list", "--json")).contains("open-in"))
+            let end = try await shelf.host.atTerminal(["share", "a.txt"], in: folder) { terminal in
+                try await terminal.transcript.says("Share with? ")
+                try await terminal.type("org.waft.activity.open-in\n")
+                try await terminal.transcript.says("Open in? [1-1] ")
+                try await terminal.type("viewer\n")
+                try await terminal.transcript.says("a.txt: handed to Viewer")
+            }
+            #expect(end.exit == 0, "\(end.text)")
+        }
+    }
+
     @Test("a handler's activity is offered for its types, does its work in its sandbox, and returns what it has made")
     func handlers() async throws {
         try await withTemporaryFolder { folder in

@@ -23,7 +23,9 @@ struct InboxPreviewCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let previewing = Previewing(try CommandContext(isForgiving: true), lines: options.lines, json: output.json)
-        try await previewing.show(DocumentSubject(item: arrival))
+        let context = try CommandContext(isForgiving: true)
+        let subject = try DocumentSubject(item: arrival)
+        if options.window { return try await PreviewWindow(context, json: output.json).show(subject) }
+        try await Previewing(context, lines: options.lines, json: output.json).show(subject)
     }
 }

@@ -78,6 +78,11 @@ struct OpenInList {
             }
     }
 
+    /// The applications among the programs; the default first.
+    var applications: [Application] {
+        targets.compactMap { if case .application(let application) = $0 { application } else { nil } }
+    }
+
     /// The failure for an empty list.
     var nothing: CommandError {
         let hint: String? =

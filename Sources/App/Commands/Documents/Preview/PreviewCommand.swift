@@ -7,6 +7,9 @@ struct PreviewOptions: ParsableArguments {
         name: .long, help: ArgumentHelp("Lines of a text that are shown, at most 10000.", valueName: "count"))
     var lines = PreviewBounds.lines
 
+    @Flag(name: .long, help: "Show it in a window of the desktop, by GNOME's previewer or the default application.")
+    var window = false
+
     func validate() throws {
         guard (1...PreviewBounds.maximumLines).contains(lines) else {
             throw ValidationError("--lines takes a number from 1 to \(PreviewBounds.maximumLines).")
@@ -36,12 +39,18 @@ struct PreviewCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let previewing = Previewing(try CommandContext(isForgiving: true), lines: options.lines, json: output.json)
+        let context = try CommandContext(isForgiving: true)
+        let previewing = Previewing(context, lines: options.lines, json: output.json)
         var exit = WaftExit.done
         for file in files {
-            do throws(CommandError) {
-                try await previewing.show(DocumentSubject(path: file, previewing.registry))
-            } catch {
+            do {
+                let subject = try DocumentSubject(path: file, previewing.registry)
+                if options.window {
+                    try await PreviewWindow(context, json: output.json).show(subject)
+                } else {
+                    try await previewing.show(subject)
+                }
+            } catch let error as CommandError {
                 if exit == .done { exit = error.exit }
                 if output.json {
                     EventLine(error, of: .path(file)).print()
