@@ -55,6 +55,8 @@ struct AskedCallTests {
             lab.deliver([arrival], to: engine)
             _ = try await lab.clock.sleeps.first { $0 == .seconds(1) }
             #expect(await engine.open(arrival.number, in: second.identifier.text) == .answered(no))
+            // The wait goes on.
+            #expect(try await lab.clock.sleeps.element(2) == .seconds(1))
             lab.clock.advance(by: .seconds(1))
             #expect(try await caller.calls.element(3).candidate.program.name == "photos")
             _ = try await lab.clock.sleeps.first { $0 == .seconds(3) }
