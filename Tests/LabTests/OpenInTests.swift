@@ -106,7 +106,9 @@ struct OpenInTests {
             try writeScript("#!/bin/sh\n", to: shelf.folder + "/letter")
             try "[Desktop Entry]\n".write(
                 toFile: shelf.folder + "/x.desktop", atomically: false, encoding: .utf8)
-            for file in ["photo.txt", "program", "run.sh", "letter", "x.desktop"] {
+            try "# a\n\n[Desktop Entry]\nType=Application\nExec=reboot\n".write(
+                toFile: shelf.folder + "/list", atomically: false, encoding: .utf8)
+            for file in ["photo.txt", "program", "run.sh", "letter", "x.desktop", "list"] {
                 let refused = try await shelf.waft("open-in", file, "first")
                 #expect(refused.exit == 13 && refused.errors.contains("--anyway"), "\(file) \(refused)")
                 #expect(try await shelf.waft("options", file, "--check", "open-in").exit == 13, "\(file)")

@@ -65,6 +65,15 @@ struct OptionsTests {
             let liar = try await host.run(arguments: ["inbox", "options", "photo.jpg"])
             #expect(liar.output.contains("but is ELF binary: not opened\n2  photo.jpg: "), "\(liar)")
             #expect(try await host.run(arguments: ["inbox", "options", "7"]).exit == 66)
+            // Two questions, one after the other.
+            let end = try await host.atTerminal(["inbox", "options", "1"]) { terminal in
+                try await terminal.transcript.says("Which? [1-")
+                try await terminal.type("take\n")
+                try await terminal.transcript.says("To which folder? ")
+                try await terminal.type(folder + "/bin\n")
+                try await terminal.transcript.says("1  a.txt: ")
+            }
+            #expect(FileManager.default.fileExists(atPath: folder + "/bin/a.txt"), "\(end)")
         }
     }
 

@@ -31,8 +31,8 @@ struct DocumentOpening {
             return "\(subject.head): \(TerminalText.escaped(content.explanation))"
         }
         let types = [subject.declared, look.type]
-        guard RunByOpening.includes(types, name: subject.path, registry) else { return nil }
-        return "\(subject.head): the desktop would run it instead of showing it: "
-            + TerminalText.escaped(look.type.identifier)
+        guard look.isLauncher || RunByOpening.includes(types, name: subject.path, registry) else { return nil }
+        let what = look.isLauncher ? "a launcher" : TerminalText.escaped(look.type.identifier)
+        return "\(subject.head): the desktop would run it instead of showing it: \(what)"
     }
 }

@@ -5,6 +5,7 @@ import HandlerCatalog
 import Handlers
 import Inbox
 import Journal
+import Previews
 import Settings
 import Sharing
 
@@ -27,7 +28,7 @@ struct OpenIn {
     ) {
         (self.context, self.json, isAnyway) = (context, json, anyway)
         (self.annotation, self.folder) = (annotation, folder)
-        previewing = Previewing(context, lines: 1, json: json)
+        previewing = Previewing(context, lines: PreviewBounds.lines, json: json)
     }
 
     /// - Parameter app: a number of the list, a name or an identifier; nil to ask for it on a terminal.

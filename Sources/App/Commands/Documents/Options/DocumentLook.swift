@@ -13,6 +13,8 @@ struct DocumentLook {
     /// Whether there is a preview.
     let isShowable: Bool
     let isText: Bool
+    /// Whether it has the form of a launcher, by whatever name: the first line of a `.desktop` file.
+    let isLauncher: Bool
 
     /// Bytes of a file that are copied as data; a larger one is copied as its place.
     private static let copiedBytes = 16 << 20

@@ -60,7 +60,9 @@ struct Previewing {
     /// - Throws: `CommandError` `inputMissing` if it cannot be read.
     func look(at subject: DocumentSubject) throws(CommandError) -> DocumentLook {
         if subject.isFolder {
-            return DocumentLook(type: subject.declared, warning: nil, isLying: false, isShowable: true, isText: false)
+            return DocumentLook(
+                type: subject.declared, warning: nil, isLying: false, isShowable: true, isText: false,
+                isLauncher: false)
         }
         let (file, size) = try subject.open()
         defer { close(file) }
@@ -75,7 +77,13 @@ struct Previewing {
             }
         return DocumentLook(
             type: finding.type, warning: warning(finding, subject), isLying: finding.verdict.outcome == .lying,
-            isShowable: isShowable, isText: isText)
+            isShowable: isShowable, isText: isText, isLauncher: Self.isLauncher(finding))
+    }
+
+    private static func isLauncher(_ finding: PreviewReader.Finding) -> Bool {
+        guard case .text(let text)? = finding.preview else { return false }
+        let first = text.lines.first { !$0.allSatisfy(\.isWhitespace) && !$0.hasPrefix("#") }
+        return first?.hasPrefix("[Desktop Entry]") == true
     }
 
     private func finding(in source: PreviewSource, _ subject: DocumentSubject) -> PreviewReader.Finding {
