@@ -185,7 +185,9 @@ let package = Package(
         + module(
             .disk, "Inbox",
             ["SystemCalls", "Executors", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"])
-        + module(.disk, "ItemSources", ["SystemCalls", "Sharing", "UniformTypes", "CLinuxShims"])
+        + module(
+            .disk, "ItemSources",
+            ["SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"])
         + module(
             .disk, "Outbox",
             ["SystemCalls", "Streams", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
@@ -245,9 +247,9 @@ let package = Package(
             [
                 "Endpoints", "Settings", "Control", "Sharing", "UniformTypes", "SecureTransport",
                 "Contacts", "Pairing", "Outbox", "Handlers", "HandlerCatalog", "HookSandbox", "Desktop", "Executors",
-                "SystemCalls", nioCore, nioPosix, logging,
+                "SystemCalls", "ItemSources", nioCore, nioPosix, logging,
             ],
-            tests: ["Digests"])
+            tests: ["Digests", "ContentCheck"])
         + module(
             .app, "Receiving",
             [

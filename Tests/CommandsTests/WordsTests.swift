@@ -28,7 +28,7 @@ struct WordsTests {
     func completeness() throws {
         let options = [
             "--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout", "--expires", "--exclude",
-            "--source", "--subject", "--annotation",
+            "--source", "--subject", "--thumbnail", "--annotation",
         ]
         for option in options {
             let value = option == "--wait" ? "opened" : ["--timeout", "--expires"].contains(option) ? "3" : "v"

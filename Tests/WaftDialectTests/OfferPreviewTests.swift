@@ -56,7 +56,8 @@ struct OfferPreviewTests {
             preview(PreviewSample.jpeg(), "image/jpeg"), preview(png),
         ]
         let offer = try read(text(previews), pieceBytes: pieceBytes)
-        #expect(offer.items.map(\.name.text) == previews.indices.map(String.init))
+        let names = previews.indices.map { "\($0)" }
+        #expect(offer.items.map(\.name.text) == names)
         let kept = offer.items.indices.filter { offer.items[$0].preview != nil }
         #expect(kept == [0, 15])
     }

@@ -145,6 +145,7 @@ struct ReceiverParts: Sendable {
                 limits: { plan.settings.strangerQuota }, isStranger: { door.contactName(of: $0) == nil },
                 occupancy: InboxOccupancy(journal: journal)),
             memory: consents,
+            previews: { plan.settings.previews },
             observe: { [awake] event in
                 awake.hear(event)
                 plan.observe(.reception(event))

@@ -1,3 +1,4 @@
+import Contacts
 package import Desktop
 package import Endpoints
 package import Sharing
@@ -25,6 +26,7 @@ package struct Sender: Sendable {
     /// `SendOptions.retryFor`.
     ///
     /// - Parameters:
+    ///   - previews: of the sources; nil for none.
     ///   - cancellation: when requested, informs the other side and throws `SendError.cancelled`.
     ///   - observe: called in order, from one task.
     /// - Throws: `SendError`.
@@ -32,11 +34,12 @@ package struct Sender: Sendable {
         _ sources: [any ItemSource],
         to reference: PeerReference,
         options: SendOptions,
+        previews: OfferPreviews? = nil,
         cancellation: Cancellation,
         observe: @escaping @Sendable (SendEvent) -> Void
     ) async throws(SendError) -> SendReport {
         let report = try await run(
-            sources, to: reference, options: options, cancellation: cancellation, observe: observe)
+            sources, to: reference, options: options, previews: previews, cancellation: cancellation, observe: observe)
         sentLog?.note(report)
         return report
     }
@@ -45,6 +48,7 @@ package struct Sender: Sendable {
         _ sources: [any ItemSource],
         to reference: PeerReference,
         options: SendOptions,
+        previews: OfferPreviews? = nil,
         cancellation: Cancellation,
         observe: @escaping @Sendable (SendEvent) -> Void
     ) async throws(SendError) -> SendReport {
@@ -73,7 +77,8 @@ package struct Sender: Sendable {
         return try await endpoint.send(
             SendRequest(
                 sources: sources, offer: offer, target: target, peerText: reference.description, options: options,
-                cancellation: cancellation, observe: observe
+                cancellation: cancellation, offered: { await self.offered(offer, to: $0, previews) },
+                observe: observe
             ) { () async throws(SendError) in
                 let found = try await finder.resolve(reference, expecting: options.expected, within: options.finding)
                 // A transfer that one dialect began cannot be resumed by another.
@@ -82,6 +87,18 @@ package struct Sender: Sendable {
                 }
                 return found
             })
+    }
+
+    /// The offer as a peer gets it.
+    private func offered(_ offer: Offer, to peer: PeerID, _ previews: OfferPreviews?) async -> Offer {
+        guard let previews else { return offer }
+        var isContact = false
+        if let snapshot = try? finder.contacts?.snapshot(),
+            case .contact = snapshot.relation(of: peer, by: offer.dialect)
+        {
+            isContact = true
+        }
+        return previews.rule.includes(contact: isContact) ? await previews.offer(offer) : offer
     }
 
     /// Asks a peer what it has of a transfer that was offered to it before.

@@ -43,6 +43,8 @@ package struct Settings: Sendable {
     package var arbiter: String?
     /// The events that are shown on the desktop.
     package var notifications = NotificationRule.all
+    /// The peers to which previews are sent, and whose previews are shown.
+    package var previews = PreviewRule.contacts
     /// Path of the program that gets the outcomes of jobs in the outbox.
     package var outboxHook: String?
     /// Bytes that copies in the outbox may have.

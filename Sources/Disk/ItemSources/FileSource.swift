@@ -5,7 +5,8 @@ import UniformTypes
 
 /// One regular file.
 package final class FileSource: ItemSource {
-    private let path: String
+    /// A link there is followed.
+    package let path: String
     // The properties of the offered item that differ between files.
     private let name: SafeName
     private let type: UniformType

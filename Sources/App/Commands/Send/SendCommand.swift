@@ -73,6 +73,13 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup var annotations: AnnotationOptions
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A PNG or JPEG image that contacts see with the offer: the preview of the first item.", valueName: "image"),
+        completion: .file())
+    var thumbnail: String?
+
     @Option(name: .long, help: ArgumentHelp("A note for the other side's handler.", valueName: "note"))
     var note: String?
 
@@ -130,6 +137,9 @@ struct SendCommand: AsyncParsableCommand {
                 .usage, "--exclude and --skip-unreadable do not go with --queue",
                 hint: "the daemon reads the folder when it sends it; queue the parts of the folder instead")
         }
+        if queue.queue, thumbnail != nil {
+            throw CommandError(.usage, "--thumbnail does not go with --queue: the daemon makes the previews")
+        }
         let omissions = OmissionRendering(json: json)
         let sources = try SendSources(
             paths: paths, texts: text, urls: url, programs: source,
@@ -139,6 +149,7 @@ struct SendCommand: AsyncParsableCommand {
             leftOut: omissions.show
         ).make()
         omissions.end()
+        let previews = try SendPreviews.make(of: sources, thumbnail: thumbnail, context)
         if subject == nil { options.annotation[Offer.subjectKey] = ProgramSource.subject(of: sources) }
         try Self.checkSize(of: options.annotation)
         if dryRun { return DryRun.show(sources, json: json) }
@@ -164,7 +175,7 @@ struct SendCommand: AsyncParsableCommand {
                 for (index, reference) in references.enumerated() {
                     group.addTask {
                         let exit = await SendRun.run(
-                            sender, sources, to: reference, chosen, cancellation, rendering)
+                            sender, sources, to: reference, chosen, cancellation, rendering, previews: previews)
                         return (index, exit)
                     }
                 }

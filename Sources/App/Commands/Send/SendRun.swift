@@ -15,13 +15,14 @@ enum SendRun {
         to reference: PeerReference,
         _ options: SendOptions,
         _ cancellation: Cancellation,
-        _ rendering: SendRendering
+        _ rendering: SendRendering,
+        previews: OfferPreviews? = nil
     ) async -> WaftExit {
         let peer = reference.description
         do throws(SendError) {
-            let report = try await sender.send(sources, to: reference, options: options, cancellation: cancellation) {
-                rendering.show($0, to: peer)
-            }
+            let report = try await sender.send(
+                sources, to: reference, options: options, previews: previews, cancellation: cancellation
+            ) { rendering.show($0, to: peer) }
             return rendering.show(report, to: peer, sources: sources, wait: options.wait)
         } catch {
             let exit = exit(error)

@@ -9,7 +9,7 @@ struct SendWords {
     /// Options that take the next word as their value.
     private static let withValue: Set<String> = [
         "--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout", "--expires",
-        "--exclude", "--source", "--subject", "--exclude-activity", "--activity", "--annotation",
+        "--exclude", "--source", "--subject", "--thumbnail", "--exclude-activity", "--activity", "--annotation",
     ]
 
     /// - Parameter words: everything after the verb.

@@ -5,6 +5,8 @@ package struct SendRequest: Sendable {
     /// One for each item of the offer.
     package var sources: [any ItemSource]
     package var offer: Offer
+    /// The offer as a peer gets it: with previews, if that peer gets any. Takes a second at most.
+    package var offered: @Sendable (PeerID) async -> Offer
     /// The place where the peer was found.
     package var target: PeerTarget
     /// The peer as the user calls it, for messages.
@@ -19,11 +21,13 @@ package struct SendRequest: Sendable {
 
     package init(
         sources: [any ItemSource], offer: Offer, target: PeerTarget, peerText: String, options: SendOptions,
-        cancellation: Cancellation, observe: @escaping @Sendable (SendEvent) -> Void,
+        cancellation: Cancellation, offered: (@Sendable (PeerID) async -> Offer)? = nil,
+        observe: @escaping @Sendable (SendEvent) -> Void,
         findAgain: @escaping @Sendable () async throws(SendError) -> PeerTarget
     ) {
         (self.sources, self.offer, self.target, self.peerText) = (sources, offer, target, peerText)
         (self.options, self.cancellation) = (options, cancellation)
+        self.offered = offered ?? { _ in offer }
         (self.observe, self.findAgain) = (observe, findAgain)
     }
 }

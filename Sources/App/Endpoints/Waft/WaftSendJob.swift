@@ -52,7 +52,7 @@ struct WaftSendJob: Sendable {
     /// - Throws: a final `SendError` if the time for the answer is over: the offer has been withdrawn.
     private func ask(_ client: WaftClient, peer: PeerID) async throws -> Verdict {
         do {
-            return try await client.offer(offer, timeout: options.answer)
+            return try await client.offer(await request.offered(peer), timeout: options.answer)
         } catch let fault as HTTPError where fault == .silence {
             throw SendError.unanswered(course.name ?? peer.short, within: options.answer)
         }

@@ -9,6 +9,7 @@ import UniformTypes
 struct OutboxSender: OutboxSending {
     private let sender: Sender
     private let ownName: @Sendable () -> String
+    private let previews: @Sendable ([any ItemSource]) -> OfferPreviews
 
     /// Whether a receiver takes a transfer again under its old number. Then the transfer resumes, and needs no second
     /// consent. Otherwise the rest of it is a new transfer.
@@ -16,8 +17,11 @@ struct OutboxSender: OutboxSending {
     /// How long a peer is looked for in one attempt.
     private static let finding: Duration = .seconds(10)
 
-    init(sender: Sender, ownName: @escaping @Sendable () -> String) {
-        (self.sender, self.ownName) = (sender, ownName)
+    init(
+        sender: Sender, ownName: @escaping @Sendable () -> String,
+        previews: @escaping @Sendable ([any ItemSource]) -> OfferPreviews
+    ) {
+        (self.sender, self.ownName, self.previews) = (sender, ownName, previews)
     }
 
     func appearances() -> AsyncStream<OutboxAppearance> {
@@ -155,7 +159,8 @@ struct OutboxSender: OutboxSending {
         let report: SendReport
         do throws(SendError) {
             report = try await sender.send(
-                parcel.sources, to: reference, options: options, cancellation: cancellation
+                parcel.sources, to: reference, options: options, previews: previews(parcel.sources),
+                cancellation: cancellation
             ) { event in
                 switch event {
                 case .connected(let id, let name):

@@ -25,7 +25,12 @@ package struct OutboxService: Sendable {
         self.reports = reports
         engine = OutboxEngine(
             store: OutboxStore(folder: home.outbox),
-            sender: OutboxSender(sender: sender, ownName: { settings.current.name }),
+            sender: OutboxSender(sender: sender, ownName: { settings.current.name }) { sources in
+                let settings = settings.current
+                return OfferPreviews(
+                    sources, rule: settings.previews,
+                    maker: PreviewMaker(home: home, settings: settings, logger: logger))
+            },
             report: { await reports.tell($0) },
             logger: logger
         )

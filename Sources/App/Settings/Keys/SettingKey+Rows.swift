@@ -136,6 +136,15 @@ extension SettingKey {
                     "arrivals": "Arrivals only",
                     "false": "None",
                 ]),
+            SettingKey(
+                "previews", \.previews, .word, variable: "WAFT_PREVIEWS",
+                "Peers that get a small picture of each item with an offer, and whose pictures are shown",
+                detail: "contacts, everyone or off",
+                meanings: [
+                    "contacts": "Contacts only",
+                    "everyone": "Everyone, also by AirDrop",
+                    "off": "Nobody",
+                ]),
         ],
         [
             SettingKey(

@@ -21,7 +21,7 @@ final class ChildProgram: Sendable {
     }
 
     /// The time between TERM and KILL.
-    private static let grace = Duration.seconds(5)
+    private let grace: Duration
     private static let pollInterval: Int32 = 100
 
     private let process: pid_t
@@ -31,8 +31,12 @@ final class ChildProgram: Sendable {
     /// - Parameters:
     ///   - path: of the executable.
     ///   - environment: variables to set; the others are those of this process.
+    ///   - grace: the time between TERM and KILL when it is ended.
     /// - Throws: the error of pipe(2) or posix_spawn(3).
-    init(_ path: String, _ arguments: [String], environment: [String: String]) throws(SystemError) {
+    init(
+        _ path: String, _ arguments: [String], environment: [String: String], grace: Duration = .seconds(5)
+    ) throws(SystemError) {
+        self.grace = grace
         var ends: [Int32] = [-1, -1]
         try systemCall { CLinuxShims_pipe(&ends) }
         output = FileDescriptor(owning: ends[0])
@@ -97,6 +101,24 @@ final class ChildProgram: Sendable {
         return try systemCall { Glibc.read(output.raw, buffer.baseAddress, buffer.count) }
     }
 
+    /// Reads its output to the end.
+    /// - Parameters:
+    ///   - maximum: bytes; when more come the reading ends, and these are part of the result.
+    ///   - isOver: asked every 0.1 s while there is no output.
+    /// - Returns: nil if it is over before the end.
+    /// - Throws: the error of read(2).
+    func output(upTo maximum: Int, isOver: () -> Bool) throws(SystemError) -> [UInt8]? {
+        var output: [UInt8] = []
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
+        defer { buffer.deallocate() }
+        while output.count <= maximum {
+            guard let count = try read(into: buffer, isOver: isOver) else { return nil }
+            if count == 0 { break }
+            output += buffer[..<count]
+        }
+        return output
+    }
+
     /// Waits for its end.
     /// - Parameter isOver: asked every 10 ms.
     /// - Returns: nil if it is over before.
@@ -108,11 +130,11 @@ final class ChildProgram: Sendable {
         }
     }
 
-    /// Ends it: with TERM, and with KILL 5 seconds later. Its group gets KILL after its end too.
+    /// Ends it: with TERM, and with KILL after the time of grace. Its group gets KILL after its end too.
     func end() {
         if look() == nil {
             kill(-process, SIGTERM)
-            let end = ContinuousClock.now + Self.grace
+            let end = ContinuousClock.now + grace
             if wait(isOver: { ContinuousClock.now >= end }) == nil {
                 kill(-process, SIGKILL)
                 _ = wait { false }

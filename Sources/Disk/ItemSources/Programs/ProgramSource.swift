@@ -15,8 +15,11 @@ package final class ProgramSource: RecipientItemSource {
     /// Whether the program can make the item more than once.
     package let isForMany: Bool
 
-    private let path: String
-    private let activity: String
+    /// Whether the program promises a thumbnail.
+    let hasThumbnail: Bool
+
+    let path: String
+    let activity: String
     private let recipient: @Sendable () -> ItemRecipient?
     private let wasOpened = Atomic(false)
 
@@ -37,22 +40,15 @@ package final class ProgramSource: RecipientItemSource {
         let program = try start(path, executable, ["placeholder"], ["WAFT_ACTIVITY": activity])
         let end = ContinuousClock.now + placeholderTime
         let isOver = { ContinuousClock.now >= end || Task.isCancelled }
-        var document: [UInt8] = []
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
-        defer { buffer.deallocate() }
-        while true {
-            let count: Int?
-            do throws(SystemError) {
-                count = try program.read(into: buffer, isOver: isOver)
-            } catch {
-                throw .at(path, .unreadable, "cannot be read (\(error))")
-            }
-            guard let count else { throw .at(path, .unreadable, "gave no placeholder in time") }
-            if count == 0 { break }
-            document += buffer[..<count]
-            guard document.count <= Placeholder.maximumBytes else {
-                throw .at(path, .unreadable, "gave a placeholder of more than \(Placeholder.maximumBytes) bytes")
-            }
+        let output: [UInt8]?
+        do throws(SystemError) {
+            output = try program.output(upTo: Placeholder.maximumBytes, isOver: isOver)
+        } catch {
+            throw .at(path, .unreadable, "cannot be read (\(error))")
+        }
+        guard let document = output else { throw .at(path, .unreadable, "gave no placeholder in time") }
+        guard document.count <= Placeholder.maximumBytes else {
+            throw .at(path, .unreadable, "gave a placeholder of more than \(Placeholder.maximumBytes) bytes")
         }
         switch program.wait(isOver: isOver) {
         case .code(0)?: break
@@ -75,12 +71,14 @@ package final class ProgramSource: RecipientItemSource {
         (self.origin, self.path, self.offered, self.activity) = (origin, path, offered, activity)
         subject = placeholder.subject.flatMap(Offer.subject)
         isForMany = placeholder.repeatable == true
+        hasThumbnail = placeholder.thumbnail == true
         recipient = { nil }
     }
 
     private init(_ source: ProgramSource, for recipient: @escaping @Sendable () -> ItemRecipient?) {
         (origin, path, offered, activity) = (source.origin, source.path, source.offered, source.activity)
-        (subject, isForMany, self.recipient) = (source.subject, source.isForMany, recipient)
+        (subject, isForMany, hasThumbnail) = (source.subject, source.isForMany, source.hasThumbnail)
+        self.recipient = recipient
     }
 
     /// An interrupted item is not read again from its middle.
@@ -123,11 +121,12 @@ package final class ProgramSource: RecipientItemSource {
         return try URLSource(String(text.prefix { !$0.isNewline })).open()
     }
 
-    private static func start(
-        _ origin: String, _ path: String, _ arguments: [String], _ variables: [String: String]
+    static func start(
+        _ origin: String, _ path: String, _ arguments: [String], _ variables: [String: String],
+        grace: Duration = .seconds(5)
     ) throws(SourceError) -> ChildProgram {
         do {
-            return try ChildProgram(path, arguments, environment: variables)
+            return try ChildProgram(path, arguments, environment: variables, grace: grace)
         } catch {
             throw error.number == ENOENT
                 ? .at(origin, .missing, "there is no such program, or the interpreter in its first line is missing")

@@ -59,7 +59,7 @@ package struct ContactSnapshot: Sendable {
 
     /// The relation of a peer that connects by `dialect`. Only Waft proves a key: by other protocols every peer is a
     /// stranger.
-    func relation(of id: PeerID, by dialect: Dialect) -> PeerRelation {
+    package func relation(of id: PeerID, by dialect: Dialect) -> PeerRelation {
         dialect.provesKeys ? relation(of: id) : .stranger
     }
 

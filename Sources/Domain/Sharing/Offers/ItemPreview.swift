@@ -32,7 +32,7 @@ package struct ItemPreview: Hashable, Sendable {
     package var bytes: [UInt8] { storage.bytes }
     /// `image/png` or `image/jpeg`.
     package var type: String { storage.image.form.rawValue }
-    package var form: StillImage.Form { storage.image.form }
+    package var isJPEG: Bool { storage.image.form == .jpeg }
     package var pixels: PixelSize { storage.image.pixels }
 
     package static func == (one: Self, other: Self) -> Bool {

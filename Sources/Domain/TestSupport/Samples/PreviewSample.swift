@@ -2,13 +2,16 @@
 package enum PreviewSample {
     /// - Parameters:
     ///   - padding: bytes of a text in it.
+    ///   - texts: further texts by their keys.
     package static func png(
-        _ width: UInt32 = 2, _ height: UInt32 = 3, isAnimated: Bool = false, padding: Int = 0
+        _ width: UInt32 = 2, _ height: UInt32 = 3, isAnimated: Bool = false, padding: Int = 0,
+        texts: [String: String] = [:]
     ) -> [UInt8] {
         [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
             + chunk("IHDR", big(width) + big(height) + [8, 2, 0, 0, 0])
             + (isAnimated ? chunk("acTL", big(2) + big(0)) : [])
             + (padding > 0 ? chunk("tEXt", [UInt8](repeating: 0x61, count: padding)) : [])
+            + texts.sorted { $0.key < $1.key }.flatMap { chunk("tEXt", Array("\($0.key)\0\($0.value)".utf8)) }
             + chunk("IDAT", [0x78, 0x9C, 3, 0, 0, 0, 0, 1]) + chunk("IEND", [])
     }
 
