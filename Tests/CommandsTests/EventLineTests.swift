@@ -87,6 +87,9 @@ private struct Samples {
             .done(.transfer(transfer, failures: nil)),
             .accepted(EventLine.Accepted(offer: 1)),
             .declined(EventLine.Declined(offer: 1, blocked: false)),
+            .offerPreview(
+                OfferPreviewCommand.Fields(
+                    offer: 1, item: 0, name: "a", mediaType: "image/png", pixelWidth: 1, pixelHeight: 1, size: 70)),
             .status(
                 StatusFields(
                     name: "kitchen", id: id.text, port: 1, inbox: "/in", accept: "ask", discovery: "off",

@@ -1,5 +1,6 @@
 import Foundation
 import Subprocess
+import TestSupport
 import Testing
 
 /// The transcripts in the README and in the articles, run by the real programs on loopback: the real output must equal the printed one.
@@ -21,9 +22,10 @@ struct TranscriptTests {
         static let code = "waft pair --code"
         static let config = "waft config set accept contacts"
         static let openIn = "waft inbox open-in report.pdf"
+        static let preview = "waft offers preview 1.1 --out preview.png"
         static let all = [
             config, receive, send, question, local, queue, offers, verify, handlers, settings, eligibility, digits,
-            code, openIn,
+            code, openIn, preview,
         ]
     }
 
@@ -105,6 +107,26 @@ struct TranscriptTests {
                 for step in session.steps { expect(try await kitchen.shell(step.command), step, on: kitchen) }
                 #expect(try await sending.exit == 12)
                 #expect(try running.names() == ["report.pdf"])
+            }
+        }
+    }
+
+    @Test("the preview of an offered item")
+    func preview() async throws {
+        let session = try PrintedSession.named(Title.preview)
+        try await withMachines { kitchen, study, _ in
+            try write("x", 2, to: study.home + "/photo.jpg")
+            let picture = PreviewSample.png(128, 85, padding: 20_000)
+            try Data(picture).write(to: URL(fileURLWithPath: study.home + "/small.png"))
+            try await kitchen.allow(study, "study")
+            try await study.allow(kitchen, "kitchen")
+            try await kitchen.withReceiver(Programs.waftd, []) { running in
+                async let sending = study.shell(
+                    "waft send photo.jpg --thumbnail small.png --to kitchen", to: running.address)
+                _ = try await running.log.first("offer")
+                expect(try await kitchen.shell(session.steps[0].command), session.steps[0], on: kitchen)
+                #expect(try await kitchen.shell("waft decline 1").exit == 0)
+                _ = try await sending
             }
         }
     }

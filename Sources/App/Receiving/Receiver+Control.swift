@@ -28,6 +28,15 @@ extension Receiver {
             }
             let page = items.dropFirst(max(first, 0)).prefix(OfferSummary.itemsPerPage)
             return .items(page.map(OfferSummary.Item.init))
+        case .preview(let number, let item):
+            guard let waiting = consent.offers.first(where: { $0.number == number }) else {
+                return .unknown("no offer \(number) waits for an answer")
+            }
+            guard waiting.offer.items.indices.contains(item) else {
+                return .unknown("offer \(number) has no item \(item + 1)")
+            }
+            let preview = OfferedPreview(waiting.offer, item: item)
+            return preview.map { .preview($0) } ?? .unknown("item \(item + 1) of offer \(number) has no preview")
         case .watch:
             // The server's own.
             return .refused("this cannot be watched")

@@ -14,6 +14,8 @@ final class FakeServer: Sendable {
         var body: String
         /// Keys and labels in turn.
         var actions: [String]
+        /// The hint `image-path`.
+        var picture: String?
 
         func key(_ action: String) -> String { actions.first { $0.hasPrefix(action + "-") } ?? "none" }
     }
@@ -202,7 +204,8 @@ final class FakeServer: Sendable {
         guard arguments.string() == "Waft", let replaces = arguments.uint32(), arguments.string() == "folder-download",
             let summary = arguments.string(), let body = arguments.string(), let actions = arguments.strings(most: 100)
         else { return nil }
-        return Notification(replaces: replaces, summary: summary, body: body, actions: actions)
+        return Notification(
+            replaces: replaces, summary: summary, body: body, actions: actions, picture: arguments.hint("image-path"))
     }
 
     private func reply(_ message: BusMessage, _ connection: BusConnection, _ body: (inout BusWriter) -> Void) {
@@ -210,5 +213,21 @@ final class FakeServer: Sendable {
         let answer = BusMessage(owning: raw)
         _ = answer.write(body)
         _ = connection.send(answer)
+    }
+}
+
+extension BusReader {
+    /// A text among the hints, which follow the next argument.
+    fileprivate mutating func hint(_ name: String) -> String? {
+        dbus_message_iter_next(&iterator)
+        var hints = BusReader()
+        dbus_message_iter_recurse(&iterator, &hints.iterator)
+        while dbus_message_iter_get_arg_type(&hints.iterator) == BusType.dictionaryEntry {
+            var entry = BusReader()
+            dbus_message_iter_recurse(&hints.iterator, &entry.iterator)
+            if entry.string() == name { return entry.variant { $0.string() } }
+            dbus_message_iter_next(&hints.iterator)
+        }
+        return nil
     }
 }

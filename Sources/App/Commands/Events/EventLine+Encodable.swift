@@ -33,6 +33,7 @@ extension EventLine: FieldGroups {
         case .deferred(let fields): (.deferred, fields)
         case .accepted(let fields): (.accepted, fields)
         case .declined(let fields): (.declined, fields)
+        case .offerPreview(let fields): (.offerPreview, fields)
         case .found(let fields): (.found, fields)
         case .lost(let fields): (.lost, fields)
         case .away(let fields): (.away, fields)

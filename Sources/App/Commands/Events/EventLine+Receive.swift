@@ -61,7 +61,7 @@ extension EventLine {
             items = summary.items.enumerated().map { number, item in
                 Item(
                     item: number, name: item.name, kind: item.kind, type: item.type, size: item.size,
-                    sizeHint: item.sizeHint, entries: item.entries)
+                    sizeHint: item.sizeHint, entries: item.entries, hasPreview: item.hasPreview)
             }
             (count, size) = (summary.itemCount, summary.size)
             (subject, note) = (summary.subject, summary.note)

@@ -24,6 +24,8 @@ extension EventLine {
         var sizeHint: UInt64?
         /// Of a folder: files, folders and links, itself included.
         var entries: UInt64?
+        /// Whether `waft offers preview` can show it.
+        var hasPreview: Bool?
     }
 
     /// The answer to one item, and why.

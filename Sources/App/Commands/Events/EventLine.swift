@@ -30,6 +30,7 @@ enum EventLine {
     case deferred(Deferred)
     case accepted(Accepted)
     case declined(Declined)
+    case offerPreview(OfferPreviewCommand.Fields)
 
     // `waft peers`
     case found(Found)

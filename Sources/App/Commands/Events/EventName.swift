@@ -10,7 +10,7 @@ enum EventName: String, Encodable, CaseIterable {
 
     // `waft receive`, `waftd`, `waft offers`
     case ready, offer, altered, deferred
-    case accepted, declined
+    case accepted, declined, offerPreview
 
     // `waft peers`
     case found, lost, away, remembered, peerRemoved

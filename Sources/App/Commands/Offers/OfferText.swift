@@ -39,6 +39,7 @@ enum OfferText {
         var facts = [TerminalText.escaped(type, limit: 80)]
         facts.append(ByteCount.text(of: item.size, hint: item.sizeHint))
         if let entries = item.entries { facts.append(Self.entries(entries)) }
+        if item.hasPreview == true { facts.append("with a preview") }
         return "\(TerminalText.escaped(item.name, limit: nameLimit))  \(facts.joined(separator: ", "))"
     }
 

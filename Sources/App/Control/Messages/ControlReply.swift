@@ -5,6 +5,7 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case status(DaemonStatus)
     case offers([OfferSummary])
     case items([OfferSummary.Item])
+    case preview(OfferedPreview)
     /// To `watch`: events follow.
     case watching
     /// The offer was answered.

@@ -11,6 +11,8 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case offers
     /// The next `OfferSummary.itemsPerPage` items of an offer, from a place in it, from 0.
     case items(offer: Int, from: Int)
+    /// The preview of an item of an offer, from 0.
+    case preview(offer: Int, item: Int)
     /// All events from now on, for as long as the connection lasts. The connection takes no other request.
     case watch
     case answer(offer: Int, accept: Bool)

@@ -11,6 +11,8 @@ package struct OfferSummary: Codable, Sendable, Equatable {
         /// See `OfferedItem.sizeHint`.
         package var sizeHint: UInt64?
         package var entries: UInt64?
+        /// Whether it has a preview, which `ControlRequest.preview` asks for; nil for no.
+        package var hasPreview: Bool?
 
         package init(_ item: OfferedItem) {
             name = item.name.text
@@ -19,6 +21,7 @@ package struct OfferSummary: Codable, Sendable, Equatable {
             size = item.size
             sizeHint = item.sizeHint
             entries = item.kind == .tree ? item.entries : nil
+            hasPreview = item.preview == nil ? nil : true
         }
     }
 

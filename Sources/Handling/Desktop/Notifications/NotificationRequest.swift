@@ -45,6 +45,8 @@ package struct NotificationRequest: Hashable, Sendable {
     package var expiry: Expiry
     /// The hint `category`, such as `transfer`.
     package var category: String?
+    /// Absolute path of a picture, for the hint `image-path`; the file must be there as long as the notification.
+    package var picture: String?
 
     package init(
         summary: String,
@@ -53,7 +55,8 @@ package struct NotificationRequest: Hashable, Sendable {
         actions: [Action] = [],
         urgency: Urgency = .normal,
         expiry: Expiry = .byServer,
-        category: String? = nil
+        category: String? = nil,
+        picture: String? = nil
     ) {
         self.summary = summary
         self.body = body
@@ -62,6 +65,7 @@ package struct NotificationRequest: Hashable, Sendable {
         self.urgency = urgency
         self.expiry = expiry
         self.category = category
+        self.picture = picture
     }
 }
 

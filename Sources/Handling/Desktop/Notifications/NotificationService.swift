@@ -243,6 +243,7 @@ final class NotificationService: BusPart {
             arguments.array(of: "{sv}") { hints in
                 hints.entry("urgency", "y") { $0.byte(notify.urgency.rawValue) }
                 if let category = notify.category { hints.entry("category", "s") { $0.string(category) } }
+                if let picture = notify.picture { hints.entry("image-path", "s") { $0.string(picture) } }
             }
             arguments.int32(notify.expiry)
         }

@@ -1,4 +1,5 @@
 import DBusClient
+import Foundation
 
 /// The arguments of `Notify`, as sent to the server.
 struct NotifyCall: Hashable {
@@ -14,6 +15,8 @@ struct NotifyCall: Hashable {
     /// Milliseconds; -1 if the server decides, 0 for never.
     var expiry: Int32
     var category: String?
+    /// A `file` URI.
+    var picture: String?
 
     /// - Parameters:
     ///   - notification: its number on the board.
@@ -42,6 +45,7 @@ struct NotifyCall: Hashable {
             case .never: 0
             case .after(let time): Int32(clamping: max(1, time.wholeMilliseconds))
             }
+        picture = request.picture.map { URL(fileURLWithPath: $0).absoluteString }
         category = request.category.map { NotificationText.line($0, limit: NotificationLimits.labelLength) }
     }
 

@@ -26,18 +26,22 @@ extension ConsentQueue: OfferWatching {}
 package struct OfferNotifications: Sendable {
     private let notifier: DesktopNotifier
     private let offers: any OfferWatching
+    private let pictures: PictureFolder?
     private let sender: @Sendable (PeerID) -> OfferSender
 
     /// - Parameters:
     ///   - notifier: must be made with `OfferNotice.surplus`.
+    ///   - pictures: where the preview of an offer lies for the server; nil shows none.
     ///   - sender: called when an offer comes; must return soon.
     package init(
         notifier: DesktopNotifier,
         offers: any OfferWatching,
+        pictures: PictureFolder? = nil,
         sender: @escaping @Sendable (PeerID) -> OfferSender = { _ in .stranger }
     ) {
         self.notifier = notifier
         self.offers = offers
+        self.pictures = pictures
         self.sender = sender
     }
 
@@ -48,9 +52,17 @@ package struct OfferNotifications: Sendable {
             for await event in offers.events() {
                 switch event {
                 case .waiting(let offer):
-                    let ticket = notifier.show(OfferNotice.request(for: offer, from: sender(offer.peer)))
+                    var request = OfferNotice.request(for: offer, from: sender(offer.peer))
+                    let preview = offer.offer.items.lazy.compactMap(\.preview).first
+                    let picture = preview.flatMap { pictures?.write($0) }
+                    request.picture = picture?.path
+                    let ticket = notifier.show(request)
                     tickets[offer.number] = ticket
-                    group.addTask { await answer(offer.number, as: ticket) }
+                    group.addTask {
+                        // Until the notification is gone.
+                        defer { withExtendedLifetime(picture) {} }
+                        await answer(offer.number, as: ticket)
+                    }
                 case .settled(let number, _):
                     tickets.removeValue(forKey: number)?.close()
                 }
