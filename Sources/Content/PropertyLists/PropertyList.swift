@@ -31,6 +31,10 @@ package enum PropertyList: Hashable, Sendable {
         if case .string(let text) = self { text } else { nil }
     }
 
+    package var data: [UInt8]? {
+        if case .data(let bytes) = self { bytes } else { nil }
+    }
+
     package var array: [PropertyList]? {
         if case .array(let values) = self { values } else { nil }
     }

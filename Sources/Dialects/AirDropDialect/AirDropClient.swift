@@ -49,11 +49,16 @@ package struct AirDropClient {
     /// Sends the question and waits for the answer. Closing the connection withdraws the question.
     ///
     /// If all items are links, an accepted question completes the sending.
-    /// - Parameter timeout: maximum wait for the other side's user, including interim answers.
+    /// - Parameters:
+    ///   - icon: a picture of the items; nil for none.
+    ///   - timeout: maximum wait for the other side's user, including interim answers.
     /// - Throws: `HTTPError.silence` if the receiver does not answer; `TransferError`, before the question is sent, if
     ///   the items do not fit into one.
-    package func ask(_ plan: SendingPlan, timeout: Duration) async throws -> Verdict {
-        let question = try AirDropMessage.question(plan, from: card, instance: instance).encoded()
+    package func ask(_ plan: SendingPlan, icon: ItemPreview? = nil, timeout: Duration) async throws -> Verdict {
+        var question = try AirDropMessage.question(plan, icon: icon, from: card, instance: instance).encoded()
+        if question.readableBytes > AirDropLimits.askBytes, icon != nil {
+            question = try AirDropMessage.question(plan, from: card, instance: instance).encoded()
+        }
         guard question.readableBytes <= AirDropLimits.askBytes else {
             throw SendingPlan.tooMany(plan.offer.items.count)
         }

@@ -85,12 +85,13 @@ package struct AirDropServer: Sendable {
 
     private func ask(_ exchange: HTTPExchange, from visitor: Visitor, _ agreement: Agreement) async throws {
         agreement.asked = nil
-        if case .barred = reception.access(of: visitor.peer, by: .airdrop) {
+        let access = reception.access(of: visitor.peer, by: .airdrop)
+        if case .barred = access {
             return try await exchange.respondAndClose(.unauthorized)
         }
         guard let card = card() else { return try await exchange.respondAndClose(.unauthorized) }
         try await exchange.inviteBody()
-        guard let asked = try await question(in: exchange) else {
+        guard let asked = try await question(in: exchange, access) else {
             return try await exchange.respondAndClose(.serviceUnavailable)
         }
         let reception = self.reception
@@ -108,7 +109,7 @@ package struct AirDropServer: Sendable {
     }
 
     /// - Returns: nil if there is no memory for the question now.
-    private func question(in exchange: HTTPExchange) async throws -> AskedOffer? {
+    private func question(in exchange: HTTPExchange, _ access: PeerAccess) async throws -> AskedOffer? {
         let claim = reception.bodies.claim(isContact: false)
         defer { claim.giveBack() }
         var body = ByteBuffer()
@@ -119,7 +120,8 @@ package struct AirDropServer: Sendable {
         }
         guard hasCome else { return nil }
         do throws(TransferError) {
-            let asked = try AskedOffer(AskReading(body), registry: registry())
+            let reading = try AskReading(body, keepsIcon: reception.takesPreviews(by: access))
+            let asked = try AskedOffer(reading, registry: registry())
             // Without this library the contents could not be unpacked after the user has accepted.
             if !asked.places.isEmpty { _ = try ArchiveLibrary.functions() }
             return asked

@@ -58,7 +58,9 @@ extension AirDropEndpoint {
                 if isFirst { observe(.offered(plan.offer)) }
                 let verdict: Verdict
                 do {
-                    verdict = try await client.ask(plan, timeout: options.answer)
+                    let offered = await request.offered(peer.airDropID)
+                    let icon = offered.items.lazy.compactMap(\.preview).first(where: \.isJPEG)
+                    verdict = try await client.ask(plan, icon: icon, timeout: options.answer)
                 } catch let fault as HTTPError where fault == .silence {
                     throw SendError.unanswered(peer.airDropName, within: options.answer)
                 }

@@ -14,6 +14,8 @@ enum AirDropMessage {
 
     /// Marks a receiver as Waft. Other senders ignore an unknown key.
     static let waftKey = "Waft"
+    /// The picture of a question.
+    static let iconKey = "FileIcon"
 
     /// The answer to discovery.
     static func showing(_ card: AirDropCard) -> PropertyList {
@@ -34,8 +36,12 @@ enum AirDropMessage {
     }
 
     /// The question whether the receiver accepts the items.
-    /// - Parameter instance: the sender's id.
-    static func question(_ plan: SendingPlan, from card: AirDropCard, instance: String) -> PropertyList {
+    /// - Parameters:
+    ///   - icon: a picture of the items; only a JPEG is sent, which is the form that others read.
+    ///   - instance: the sender's id.
+    static func question(
+        _ plan: SendingPlan, icon: ItemPreview? = nil, from card: AirDropCard, instance: String
+    ) -> PropertyList {
         var message: [String: PropertyList] = [
             "SenderComputerName": .string(card.name),
             "SenderModelName": .string(card.model),
@@ -47,6 +53,7 @@ enum AirDropMessage {
             "TransferType": .dictionary([plan.files.isEmpty ? "links" : "files": .dictionary([:])]),
             senderRecord: noRecord,
         ]
+        if let icon, icon.isJPEG { message[iconKey] = .data(icon.bytes) }
         if !plan.files.isEmpty { message["Files"] = .array(plan.files.map(file)) }
         return .dictionary(message)
     }

@@ -19,9 +19,12 @@ struct AskReading {
     var application: String?
     var files: [File] = []
     var links: [String] = []
+    /// A small picture of the items; nil for none, and for one that is no preview, such as the JPEG 2000 of Macs.
+    var icon: ItemPreview?
 
+    /// - Parameter keepsIcon: False drops the picture.
     /// - Throws: `protocolViolation` in one line, without foreign text.
-    init(_ body: ByteBuffer) throws(TransferError) {
+    init(_ body: ByteBuffer, keepsIcon: Bool = false) throws(TransferError) {
         guard let message = PropertyList(message: body)?.dictionary else {
             throw .malformed(
                 "not the property list that was expected, or one of far more than \(AirDropLimits.files) files")
@@ -29,6 +32,10 @@ struct AskReading {
         senderName = message["SenderComputerName"]?.string ?? ""
         application = message["BundleID"]?.string.flatMap {
             $0.utf8.count <= AirDropLimits.identifierBytes ? $0 : nil
+        }
+        // A preview never fails a question.
+        if keepsIcon, let icon = message[AirDropMessage.iconKey]?.data, icon.count <= Limits.previewBytes {
+            self.icon = ItemPreview(icon)
         }
         identifier = message["TransferID"]?.dictionary?["id"]?.string ?? message["TransferID"]?.string
         if let identifier, identifier.utf8.count > AirDropLimits.identifierBytes { throw .malformed("a long id") }

@@ -29,6 +29,7 @@ struct AskedOffer {
             items.append(
                 OfferedItem(kind: .url, name: shortcut.name, type: .url, size: UInt64(contents.readableBytes)))
         }
+        items[0].preview = ask.icon
         var annotation: [String: String] = [:]
         // Optional information for the user, like the sender's name.
         annotation[SourceApplication.key] = SourceApplication.valid(ask.application)
