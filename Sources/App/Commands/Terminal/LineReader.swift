@@ -1,40 +1,70 @@
+import CLinuxShims
 import Executors
 import Foundation
+import Glibc
 
 /// Lines that a person types, as they come.
 enum LineReader {
+    /// Bytes of a line: those that the kernel keeps of it.
+    private static let lineBytes = 4_096
+
     /// Lines from the terminal itself: standard input may be something else. Ends when the terminal does.
     ///
-    /// The thread behind it waits in `read` and goes with the process.
-    static func terminalLines() -> AsyncStream<String> {
+    /// Reading stops when the stream is dropped: the next question, or another program, gets the next line.
+    static func terminalLines() -> AsyncStream<String> { terminalLines(atMost: .max) }
+
+    /// - Parameter count: no byte behind this many lines is read.
+    private static func terminalLines(atMost count: Int) -> AsyncStream<String> {
         AsyncStream { continuation in
+            var ends: [Int32] = [-1, -1]
+            guard CLinuxShims_pipe(&ends) == 0 else { return continuation.finish() }
+            let (stopped, stopping) = (ends[0], ends[1])
+            continuation.onTermination = { _ in close(stopping) }
             let isStarted = BackgroundThread.start("waft-terminal") {
-                guard let terminal = fopen("/dev/tty", "r") else { return continuation.finish() }
-                var buffer = [CChar](repeating: 0, count: 256)
-                while fgets(&buffer, Int32(buffer.count), terminal) != nil {
-                    let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-                    continuation.yield(
-                        String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
-                }
-                fclose(terminal)
+                read(count, until: stopped) { continuation.yield($0) }
+                close(stopped)
                 continuation.finish()
             }
-            if !isStarted { continuation.finish() }
+            if !isStarted {
+                close(stopped)
+                continuation.finish()
+            }
         }
     }
 
-    /// One line from the terminal itself; nothing reads it afterwards, so that another program may.
+    /// - Parameters:
+    ///   - count: of lines.
+    ///   - stopped: the reading end of a pipe whose other end is closed when no more lines are wanted.
+    private static func read(_ count: Int, until stopped: Int32, _ take: (String) -> Void) {
+        let terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC)
+        guard terminal >= 0 else { return }
+        defer { close(terminal) }
+        var buffer = [UInt8](repeating: 0, count: lineBytes)
+        var left = count
+        while left > 0 {
+            var waits = [
+                pollfd(fd: terminal, events: Int16(POLLIN), revents: 0), pollfd(fd: stopped, events: 0, revents: 0),
+            ]
+            guard poll(&waits, 2, -1) >= 0 else {
+                if errno == EINTR { continue }
+                return
+            }
+            if waits[1].revents != 0 { return }
+            // A terminal gives one line at a time.
+            let count = Glibc.read(terminal, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            left -= 1
+            take(String(decoding: buffer[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+        }
+    }
+
+    /// One line from the terminal itself; what is typed behind it is left to others.
     ///
     /// - Returns: nil at the end of the terminal.
     static func terminalLine() async -> String? {
-        await BackgroundThread.run("waft-terminal") { () -> String? in
-            guard let terminal = fopen("/dev/tty", "r") else { return nil }
-            defer { fclose(terminal) }
-            var buffer = [CChar](repeating: 0, count: 4_096)
-            guard fgets(&buffer, Int32(buffer.count), terminal) != nil else { return nil }
-            let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-            return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        } ?? nil
+        for await line in terminalLines(atMost: 1) { return line }
+        return nil
     }
 
     /// Whether a program that is started here gets a terminal.
