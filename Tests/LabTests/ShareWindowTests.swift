@@ -80,6 +80,10 @@ struct ShareWindowTests {
             #expect(
                 place.text("asked").contains("--menu\na.txt  public.plain-text, 1 byte\n"), "\(place.text("asked"))")
             #expect(place.text("asked").contains("\norg.waft.activity.preview\nPreview\n"))
+            // A name never becomes an option of the program that shows it.
+            try "x".write(toFile: place.folder + "/--error", atomically: false, encoding: .utf8)
+            _ = try await place.host.run(arguments: ["share", "--window", "./--error"], in: place.folder)
+            #expect(place.text("asked").contains("--menu\n --error  public.data, 1 byte\n"), "\(place.text("asked"))")
             try place.addProgram(
                 "kdialog",
                 """

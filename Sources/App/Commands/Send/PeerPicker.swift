@@ -36,9 +36,10 @@ enum PeerPicker {
             }
             throw CommandError(.usage, "--to is missing, and there is no terminal to ask at; \(view.text)")
         }
+        // Before the question: a Ctrl-C may come as soon as it can be read.
+        let signals = EndSignals.watched()
         Console.shared.note("Looking for machines \(Glyph.ellipsis)")
         Console.shared.prompt(PeerChoice.question)
-        let signals = EndSignals.watched()
         let end = await withTaskGroup(of: Void.self) { group in
             let inputs = Mailbox<Input>()
             group.addTask {

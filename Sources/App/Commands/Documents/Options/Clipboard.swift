@@ -1,9 +1,17 @@
 import Foundation
+import UniformTypes
 
 /// The clipboard: of the desktop by `wl-copy` or `xclip`; without a desktop that of the terminal, for short texts.
 struct Clipboard {
     struct Content {
         static let text = "text/plain;charset=utf-8"
+
+        /// MIME types of the images that other programs take.
+        static let images: [UniformType: String] = [
+            .png: "image/png", .jpeg: "image/jpeg", .gif: "image/gif", .webP: "image/webp", .tiff: "image/tiff",
+        ]
+        /// Bytes of an image or a text that is copied as data.
+        static let dataBytes = 16 << 20
 
         let mimeType: String
         let bytes: [UInt8]

@@ -16,17 +16,9 @@ struct DocumentLook {
     /// Whether it has the form of a launcher, by whatever name: the first line of a `.desktop` file.
     let isLauncher: Bool
 
-    /// Bytes of a file that are copied as data; a larger one is copied as its place.
-    private static let copiedBytes = 16 << 20
-
-    /// MIME types of the images that other programs take from the clipboard.
-    private static let images: [UniformType: String] = [
-        .png: "image/png", .jpeg: "image/jpeg", .gif: "image/gif", .webP: "image/webp", .tiff: "image/tiff",
-    ]
-
     /// Texts and images are copied as data, all else as the place of the file.
     func copied(_ subject: DocumentSubject) -> Clipboard.Content {
-        let mimeType = isText ? Clipboard.Content.text : warning == nil ? Self.images[type] : nil
+        let mimeType = isText ? Clipboard.Content.text : warning == nil ? Clipboard.Content.images[type] : nil
         if let mimeType, let bytes = Self.bytes(of: subject) {
             return Clipboard.Content(mimeType: mimeType, bytes: bytes)
         }
@@ -38,7 +30,7 @@ struct DocumentLook {
     private static func bytes(of subject: DocumentSubject) -> [UInt8]? {
         guard !subject.isFolder, let (file, size) = try? subject.open() else { return nil }
         defer { close(file) }
-        guard size <= copiedBytes else { return nil }
+        guard size <= Clipboard.Content.dataBytes else { return nil }
         var failed = false
         let bytes = [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
             while count < buffer.count {

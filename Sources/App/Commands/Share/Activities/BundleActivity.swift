@@ -48,7 +48,7 @@ struct BundleActivity: Activity {
         }
         if let remark = end.remark { Console.shared.note("waft: \(remark)") }
         guard end.outcome.answer == .yes else { throw refusal(items, end.outcome) }
-        scene.say("\(items.head): \(activity.title): done")
+        scene.say("\(items.title): \(activity.title): done")
         for path in end.returnedItems { scene.say("  \(path)") }
         return end.returnedItems
     }
@@ -63,7 +63,7 @@ struct BundleActivity: Activity {
         let reason = outcome.reason.isEmpty ? "" : ": \(outcome.reason)"
         return CommandError(
             .handlerSaidNo,
-            TerminalText.escaped("\(items.head): \(bundle.shownName) \(words)\(reason)", limit: 1_000),
+            TerminalText.escaped("\(items.title): \(bundle.shownName) \(words)\(reason)", limit: 1_000),
             others: outcome.standardError.split(whereSeparator: \.isNewline).suffix(Self.shownLines)
                 .map { TerminalText.escaped(String($0)) })
     }

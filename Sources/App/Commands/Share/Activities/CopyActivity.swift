@@ -8,13 +8,6 @@ struct CopyActivity: Activity {
     let title = "Copy"
     let category = ActivityCategory.action
 
-    /// MIME types of the images that other programs take.
-    private static let images: [UniformType: String] = [
-        .png: "image/png", .jpeg: "image/jpeg", .gif: "image/gif", .webP: "image/webp", .tiff: "image/tiff",
-    ]
-    /// Bytes that are copied as data.
-    private static let dataBytes = 16 << 20
-
     func obstacle(_ items: ShareItems) -> String? {
         guard let mimeType = mimeType(items) else { return "the clipboard takes texts, one image, or files" }
         let size = items.items.reduce(0) { $0 + Int(clamping: $1.offered.size ?? 0) }
@@ -25,14 +18,14 @@ struct CopyActivity: Activity {
         guard let mimeType = mimeType(items) else { return [] }
         try await Clipboard().copy(
             Clipboard.Content(mimeType: mimeType, bytes: try bytes(of: items, mimeType)))
-        scene.say("\(items.head): copied")
+        scene.say("\(items.title): copied")
         return []
     }
 
     /// - Returns: nil if the items have no common form.
     private func mimeType(_ items: ShareItems) -> String? {
         if items.items.allSatisfy(\.isWords) { return Clipboard.Content.text }
-        if items.items.count == 1, let image = Self.images[items.items[0].offered.type] { return image }
+        if items.items.count == 1, let image = Clipboard.Content.images[items.items[0].offered.type] { return image }
         return items.items.allSatisfy { $0.path != nil } ? "text/uri-list" : nil
     }
 
@@ -43,7 +36,7 @@ struct CopyActivity: Activity {
         case "text/uri-list":
             Array(
                 items.items.compactMap(\.path).map { URL(fileURLWithPath: $0).absoluteString + "\r\n" }.joined().utf8)
-        default: try items.items[0].data(limit: Self.dataBytes)
+        default: try items.items[0].data(limit: Clipboard.Content.dataBytes)
         }
     }
 }

@@ -29,7 +29,7 @@ struct MailActivity: Activity {
         if !files.isEmpty { scene.spool.keep() }
         for file in files { words += ["--attach", file] }
         try await program.handOver(words)
-        scene.say("\(items.head): handed to the mail program")
+        scene.say("\(items.title): handed to the mail program")
         return []
     }
 }

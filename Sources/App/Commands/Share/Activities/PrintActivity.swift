@@ -22,7 +22,7 @@ struct PrintActivity: Activity {
         guard let program = SystemProgram("lp") else { throw CommandError(.ineligible, "lp is missing") }
         let paths = try items.files(in: scene.spool)
         let said = try await program.run(["-t", items.title, "--"] + paths)
-        scene.say("\(items.head): " + (said.isEmpty ? "sent to the printer" : said))
+        scene.say("\(items.title): " + (said.isEmpty ? "sent to the printer" : said))
         return []
     }
 }

@@ -66,9 +66,6 @@ struct ShareItems {
     /// The name of the only item, or the number of items; not escaped.
     var title: String { items.count == 1 ? items[0].offered.name.text : "\(items.count) items" }
 
-    /// The beginning of a line about them.
-    var head: String { title }
-
     /// Lines for people, escaped: the first few items with type and size.
     var lines: [String] {
         let shown = items.prefix(Self.shownItems).map { item -> String in

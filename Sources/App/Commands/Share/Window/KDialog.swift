@@ -11,9 +11,9 @@ struct KDialog: DialogProgram {
     }
 
     func choose(_ text: String, _ rows: AsyncStream<DialogRow>) async throws(CommandError) -> String? {
-        var words = ["--title", "Share with Waft", "--menu", TerminalText.escaped(text, limit: 400)]
+        var words = ["--title", "Share with Waft", "--menu", Self.value(TerminalText.escaped(text, limit: 400))]
         for await row in rows {
-            words += [row.key, row.detail.isEmpty ? row.title : "\(row.title) (\(row.detail))"]
+            words += [row.key, Self.value(row.detail.isEmpty ? row.title : "\(row.title) (\(row.detail))")]
         }
         let end = try await program.end(words)
         let key = end.output.split(whereSeparator: \.isNewline).first.map(String.init)
@@ -21,8 +21,11 @@ struct KDialog: DialogProgram {
     }
 
     func tell(_ lines: [String], isFault: Bool) async throws(CommandError) {
-        _ = try await program.end(["--title", "Waft", isFault ? "--error" : "--msgbox", lines.joined(separator: "\n")])
+        _ = try await program.end(["--title", "Waft", isFault ? "--error" : "--msgbox", Self.value(lines.joined(separator: "\n"))])
     }
+
+    /// A text of a stranger that is never taken for an option.
+    private static func value(_ text: String) -> String { text.hasPrefix("-") ? " " + text : text }
 
     func accompany(_ text: String) async -> Bool {
         // Its progress window is a service of the session bus that outlives this program.
