@@ -61,7 +61,10 @@ extension WaftEndpoint {
     }
 
     package func check(_ settings: Settings, listeningOn port: Int) async throws {
-        guard sockets[dialect] == nil, let wanted = settings.port, Int(wanted) != port else { return }
+        // A port that the present settings name is perhaps being opened at this moment.
+        guard sockets[dialect] == nil, let wanted = settings.port, Int(wanted) != port,
+            wanted != self.settings.current.port
+        else { return }
         try await bind(Int(wanted)).close()
     }
 
