@@ -21,7 +21,9 @@ struct KDialog: DialogProgram {
     }
 
     func tell(_ lines: [String], isFault: Bool) async throws(CommandError) {
-        _ = try await program.end(["--title", "Waft", isFault ? "--error" : "--msgbox", Self.value(lines.joined(separator: "\n"))])
+        _ = try await program.end([
+            "--title", "Waft", isFault ? "--error" : "--msgbox", Self.value(lines.joined(separator: "\n")),
+        ])
     }
 
     /// A text of a stranger that is never taken for an option.
