@@ -75,8 +75,8 @@ struct LiveSettingsTests {
 
     /// The receiver can be reached at its new port.
     private func takes(_ kitchen: Host, _ study: Host, _ lab: Lab) async throws {
-        let status = try await kitchen.run(arguments: ["status"])
-        #expect(status.output.contains(Self.port), "\(status)")
+        // The new port is open a moment after the settings were read.
+        try await eventually { try await kitchen.run(arguments: ["status"]).output.contains(Self.port) }
         try "x".write(toFile: lab.folder + "/small", atomically: false, encoding: .utf8)
         let sent = try await study.run(
             arguments: ["send", "small", "--to", "192.168.77.1:\(Self.port)"], in: lab.folder)
