@@ -75,7 +75,7 @@ struct ShareTests {
                 (["a.txt", "--activity", "org.example.x"], 64, "there are: org.waft.activity.airdrop, "),
                 (["a.txt", "--exclude-activity", "x", "--list"], 64, "there are: org.waft.activity.airdrop, "),
                 (["a.txt"], 64, "there is no terminal to ask at\n  org.waft.activity.queue "),
-                (["none"], 66, "none"), ([], 64, "nothing to send"),
+                (["none"], 66, "none"), ([], 64, "nothing to share"),
                 (["a.txt", "--activity", "org.waft.activity.save-image"], 13, "images and films"),
                 (["a.txt", "--activity", "org.waft.activity.copy"], 13, "no clipboard"),
                 (["a.txt", "--list", "--to", "x"], 64, "--list"), (["a.txt", "--all"], 64, "--list"),
@@ -221,15 +221,26 @@ struct ShareTests {
             try FileManager.default.createDirectory(atPath: folder + "/.config", withIntermediateDirectories: true)
             try "XDG_PICTURES_DIR=\"$HOME/My Pictures\"\n"
                 .write(toFile: folder + "/.config/user-dirs.dirs", atomically: false, encoding: .utf8)
-            try Data(repeating: 7, count: 300_000).write(to: URL(fileURLWithPath: folder + "/a.png"))
+            let png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) + Data(repeating: 7, count: 300_000)
+            try png.write(to: URL(fileURLWithPath: folder + "/a.png"))
+            // A process died long ago while it saved.
+            let left = folder + "/My Pictures/.waft-saving-1"
+            try FileManager.default.createDirectory(atPath: folder + "/My Pictures", withIntermediateDirectories: true)
+            try "x".write(toFile: left, atomically: false, encoding: .utf8)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: left)
             for name in ["a.png", "a-1.png"] {
                 let result = try await host.run(
                     arguments: ["share", "a.png", "--activity", "org.waft.activity.save-image", "--json"], in: folder)
                 let saved = folder + "/My Pictures/" + name
                 #expect(
                     result.exit == 0 && documents(result).last?["returnedItems"] as? [String] == [saved], "\(result)")
-                #expect(try Data(contentsOf: URL(fileURLWithPath: saved)) == Data(repeating: 7, count: 300_000))
+                #expect(try Data(contentsOf: URL(fileURLWithPath: saved)) == png)
             }
+            try FileManager.default.copyItem(atPath: "/bin/true", toPath: folder + "/liar.png")
+            let liar = try await host.run(
+                arguments: ["share", "liar.png", "--activity", "org.waft.activity.save-image"], in: folder)
+            #expect(liar.exit == 13 && liar.errors.contains("not what it claims to be"), "\(liar)")
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/My Pictures").count == 2)
         }
     }

@@ -16,7 +16,7 @@ struct DesktopPlace {
         var urlSchemes: [String]?
         /// Whether a new entry would be the same; absent without an entry of Waft.
         var isCurrent: Bool?
-        /// The files by which applications and file managers share; absent without an entry of Waft.
+        /// The paths of the entries for sharing; absent without an entry of Waft.
         var menus: [String]?
     }
 
@@ -49,20 +49,14 @@ struct DesktopPlace {
     /// The entry that starts this program.
     var entry: SchemeEntry {
         get throws(CommandError) {
-            guard let program = Self.program else {
-                throw CommandError(.unexpected, "the path of this program cannot be read; it may have been replaced")
-            }
-            return SchemeEntry(program: program, home: home, schemes: schemes)
+            SchemeEntry(program: try OwnPrograms.running(), home: home, schemes: schemes)
         }
     }
 
     /// The entries of `menus` that start this program.
     var shares: [ShareMenus.Entry] {
         get throws(CommandError) {
-            guard let program = Self.program else {
-                throw CommandError(.unexpected, "the path of this program cannot be read; it may have been replaced")
-            }
-            return menus.entries(program: program, home: home)
+            menus.entries(program: try OwnPrograms.running(), home: home)
         }
     }
 
@@ -115,11 +109,5 @@ struct DesktopPlace {
 
     private func fault(_ verb: String, _ error: SystemError) -> CommandError {
         CommandError(.unexpected, "\(TerminalText.escaped(file.path, limit: 4_096)) cannot be \(verb): \(error)")
-    }
-
-    /// The absolute path of this program; nil if it is no longer there.
-    private static var program: String? {
-        let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        return path.flatMap { FileManager.default.isExecutableFile(atPath: $0) ? $0 : nil }
     }
 }

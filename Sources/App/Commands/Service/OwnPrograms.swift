@@ -18,6 +18,15 @@ enum OwnPrograms {
         return path
     }
 
+    /// The absolute path of the running program.
+    /// - Throws: `CommandError` `unexpected` if it is no longer there.
+    static func running() throws(CommandError) -> String {
+        guard let path = link("/proc/self/exe"), access(path, X_OK) == 0 else {
+            throw CommandError(.unexpected, "the path of this program cannot be read; it may have been replaced")
+        }
+        return path
+    }
+
     private static func folderOfCommand() -> String? {
         guard let word = CommandLine.unsafeArgv[0].map({ String(cString: $0) }) else { return nil }
         if word.contains("/") { return folder(URL(fileURLWithPath: word).standardizedFileURL.path) }

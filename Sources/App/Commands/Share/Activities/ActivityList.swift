@@ -13,7 +13,7 @@ struct ActivityList {
     init(_ context: CommandContext, excluding excluded: [String]) throws(CommandError) {
         let own: [any Activity] = [
             SendActivity(isQueued: false), SendActivity(isQueued: true), MailActivity(), CopyActivity(),
-            PrintActivity(), SaveImageActivity(), OpenInActivity(context: context), PreviewActivity(),
+            PrintActivity(), SaveImageActivity(context: context), OpenInActivity(context: context), PreviewActivity(),
         ]
         var catalog = context.home.handlerCatalog(context.settings)
         catalog.languages = UserLanguages.names(ProcessInfo.processInfo.environment)

@@ -15,7 +15,7 @@ struct OpenInActivity: Activity {
         }
         do throws(CommandError) {
             let list = try OpenIn(context).list(for: subject)
-            return list.targets.isEmpty ? "nothing here opens it" : nil
+            return list.targets.isEmpty ? list.nothing.hint ?? "nothing here opens it" : nil
         } catch {
             return "it is not what it claims to be, or would be run"
         }

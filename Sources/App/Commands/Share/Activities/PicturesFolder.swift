@@ -30,8 +30,24 @@ struct PicturesFolder {
             try FolderMaking.make(path)
             folder = OpenFolder(try FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY))
             self.path = path
+            sweep()
         } catch {
             throw CommandError(.unexpected, "\(TerminalText.escaped(path, limit: 1_000)): \(error)")
+        }
+    }
+
+    private static let prefix = ".waft-saving-"
+    /// Seconds after which a file is surely of a process that died.
+    private static let oldSeconds: TimeInterval = 86_400
+
+    /// Removes the files of processes that died while they saved.
+    private func sweep() {
+        let files = FileManager.default
+        for name in (try? files.contentsOfDirectory(atPath: path)) ?? [] where name.hasPrefix(Self.prefix) {
+            let written =
+                (try? files.attributesOfItem(atPath: PathText.joined(path, name)))?[.modificationDate] as? Date
+            guard let written, written.timeIntervalSinceNow < -Self.oldSeconds else { continue }
+            unlinkat(folder.raw, name, 0)
         }
     }
 
@@ -39,7 +55,8 @@ struct PicturesFolder {
     /// - Returns: the absolute path.
     func save(_ item: ShareItems.Item) throws(CommandError) -> String {
         // Hidden, and of this process alone.
-        let temporary = ".waft-saving-\(getpid())"
+        let temporary = "\(Self.prefix)\(getpid())"
+        unlinkat(folder.raw, temporary, 0)
         defer { unlinkat(folder.raw, temporary, 0) }
         try item.write(to: temporary, in: folder.raw)
         let name = try place(temporary, item.offered.name)

@@ -3,6 +3,8 @@ import UniformTypes
 
 /// Saves images and films in the user's folder for pictures. Nothing is replaced.
 struct SaveImageActivity: Activity {
+    let context: CommandContext
+
     let type = ActivityType.saveImage
     let title = "Save to Pictures"
     let category = ActivityCategory.action
@@ -13,6 +15,12 @@ struct SaveImageActivity: Activity {
                 && [UniformType.image, .movie].contains { TypeRegistry.system.conforms(item.offered.type, to: $0) }
         }
         guard fits else { return "images and films are saved there" }
+        let previewing = Previewing(context, lines: 1, json: false)
+        for path in items.items.compactMap(\.path) {
+            guard let subject = try? DocumentSubject(path: path, previewing.registry),
+                let look = try? previewing.look(at: subject), !look.isLying
+            else { return "it is not what it claims to be: see waft preview" }
+        }
         return PicturesFolder.path == nil ? "the folder for pictures is not known" : nil
     }
 

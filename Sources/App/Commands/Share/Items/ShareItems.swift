@@ -32,6 +32,9 @@ struct ShareItems {
     init(
         paths: [String], texts: [String], urls: [String], programs: [String], subject: String?, activity: String = ""
     ) throws(CommandError) {
+        guard !(paths + texts + urls + programs).isEmpty else {
+            throw CommandError(.usage, "nothing to share", hint: "for example: waft share photo.jpg")
+        }
         let sources = try SendSources(
             paths: paths, texts: texts, urls: urls, programs: programs, activity: activity, peers: 1,
             canLeaveOut: false, leftOut: { Console.shared.note("waft: \(TerminalText.escaped($0.message))") }

@@ -85,7 +85,7 @@ struct ShareWindow {
         }
     }
 
-    /// Asks for a contact, who need not be near.
+    /// Asks for a contact. That machine may be away.
     private func contact(_ dialogs: any DialogProgram) async throws -> String {
         let contacts = (try? context.home.contactBook().snapshot())?.contacts ?? []
         guard !contacts.isEmpty else {
@@ -148,24 +148,14 @@ struct ShareWindow {
         options.teardownSequence = [.send(signal: .interrupt, allowedDurationToNextStep: .seconds(5))]
         let result = try await Subprocess.run(
             Configuration(
-                executable: .path(FilePath(try program)), arguments: Arguments(words), platformOptions: options),
+                executable: .path(FilePath(try OwnPrograms.running())), arguments: Arguments(words),
+                platformOptions: options),
             input: .none, output: .string(limit: outputBytes), error: .string(limit: outputBytes))
         let lines = (result.standardError + result.standardOutput).split(whereSeparator: \.isNewline).map(String.init)
         guard case .exited(let code) = result.terminationStatus, let exit = WaftExit(rawValue: code) else {
             return End(exit: .unexpected, lines: lines)
         }
         return End(exit: exit, lines: lines)
-    }
-
-    private static var program: String {
-        get throws(CommandError) {
-            guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
-                access(path, X_OK) == 0
-            else {
-                throw CommandError(.unexpected, "the path of this program cannot be read; it may have been replaced")
-            }
-            return path
-        }
     }
 
     // MARK: Without a dialog program
@@ -184,7 +174,7 @@ struct ShareWindow {
                 .usage, "nothing to share", hint: "to choose files in a window, install zenity or kdialog")
         }
         let script = "\"$@\"; printf 'Press Enter to close this window. '; read -r line"
-        let words = ["-e", "sh", "-c", script, "sh", try Self.program, "share"] + options + ["--"] + paths
+        let words = ["-e", "sh", "-c", script, "sh", try OwnPrograms.running(), "share"] + options + ["--"] + paths
         try await terminal.run(words)
         return .done
     }
