@@ -14,7 +14,7 @@ package enum Preview: Hashable, Sendable {
     case folder(FolderTree)
 }
 
-/// The bounds of previews, whatever the file claims.
+/// The bounds of previews. The claims of a file do not move them.
 package enum PreviewBounds {
     /// Lines of a text that are shown unless the user asks for another number.
     package static let lines = 40

@@ -39,7 +39,7 @@ package struct PreviewReader: Sendable {
             preview: preview(of: content, type, source, lines: lines))
     }
 
-    /// The type by which a content is shown.
+    /// The type that decides the form of the preview.
     private func type(of content: Content, _ declared: UniformType, _ verdict: ContentVerdict) -> UniformType {
         let isBelieved = verdict.outcome == .consistent
         if let found = content.type, !content.isEmpty {

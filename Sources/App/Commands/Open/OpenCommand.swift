@@ -62,7 +62,7 @@ struct OpenCommand: AsyncParsableCommand {
         }
     }
 
-    /// What opens URLs, and calls handlers, without a receiver.
+    /// Opens URLs and calls handlers without a receiver.
     static func opening(_ context: CommandContext) throws(CommandError) -> URLOpening {
         let settings = context.settings
         return URLOpening(

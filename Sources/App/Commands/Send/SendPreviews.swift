@@ -5,7 +5,7 @@ import Settings
 import Sharing
 import SystemCalls
 
-/// The previews of what a command sends.
+/// The previews of the items that a command sends.
 enum SendPreviews {
     /// - Parameters:
     ///   - thumbnail: the path of `--thumbnail`; its picture is that of the first item.

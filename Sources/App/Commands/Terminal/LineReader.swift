@@ -59,7 +59,7 @@ enum LineReader {
         }
     }
 
-    /// One line from the terminal itself; what is typed behind it is left to others.
+    /// One line from the terminal itself. The next line is left to other readers.
     ///
     /// - Returns: nil at the end of the terminal.
     static func terminalLine() async -> String? {

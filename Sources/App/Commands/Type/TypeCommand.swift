@@ -55,7 +55,7 @@ struct TypeCommand: AsyncParsableCommand {
             do throws(SourceError) {
                 let (type, kind) = try ItemSources.look(at: file, registry: registry)
                 let finding = kind == .regularFile ? Self.look(into: file, type, checker) : nil
-                // A file is shown as what it is.
+                // The content of a file decides.
                 let isBelieved = [.mislabelled, .lying].contains(finding?.verdict.outcome) == false
                 let shown = isBelieved ? type : finding?.verdict.contentType ?? type
                 print(type, in: registry, of: file, finding, DocumentIcon(shown, kind: kind, in: snapshot))

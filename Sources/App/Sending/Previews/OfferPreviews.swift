@@ -1,7 +1,7 @@
 package import Sharing
 import Synchronization
 
-/// The previews of what is sent, made once for all peers that get them, and only if there is such a peer.
+/// The previews of the items that are sent. They are made once for all peers, and only if a peer gets them.
 package final class OfferPreviews: Sendable {
     /// Offers of more items get none that has to be made.
     package static let maximumItems = 100

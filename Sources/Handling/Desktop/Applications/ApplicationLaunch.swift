@@ -17,7 +17,7 @@ package struct ApplicationLaunch: Sendable {
 
     /// How long an application is watched. One that cannot start ends sooner.
     private static let watched: Duration = .seconds(2)
-    /// Bytes of its standard error that are kept. What it writes beyond them is lost.
+    /// Bytes of its standard error that are kept. Further ones are lost.
     private static let errorBytes = 16 << 10
     private static let group = "Desktop Entry"
 
@@ -148,7 +148,7 @@ package struct ApplicationLaunch: Sendable {
         return .failed(signal == 0 ? "it ended with exit code \(code)" : "it was ended by signal \(signal)")
     }
 
-    /// What was written into the file so far: its offset is shared with the application.
+    /// The text that is in the file by now: its offset is shared with the application.
     private static func text(_ file: borrowing FileDescriptor) -> String {
         let count = lseek(file.raw, 0, SEEK_CUR)
         guard count > 0 else { return "" }

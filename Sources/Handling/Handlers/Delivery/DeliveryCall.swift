@@ -13,7 +13,7 @@ package struct DeliveryCall: Sendable {
     package var items: [Item]
     /// Whether the handler was not running: it is launched first.
     package var isLaunch: Bool
-    /// Facts of the user, who asked for this call.
+    /// Facts that the user gave with this call.
     package var annotation: [String: String] = [:]
 
     package var numbers: [ArrivalNumber] { items.map(\.arrival.number) }

@@ -106,7 +106,7 @@ struct OpenIn {
         }
     }
 
-    /// The path for an application: in the Inbox, where it is read-only, or where it was moved.
+    /// The path for an application. An item in the Inbox is read-only; --copy moves it out first.
     private func path(of subject: DocumentSubject) async throws -> String {
         guard let folder, let arrival = subject.arrival else { return subject.path }
         var path: String?

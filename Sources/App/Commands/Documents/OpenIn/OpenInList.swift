@@ -9,7 +9,7 @@ import UniformTypes
 /// The programs that can get a document: the handlers first, then the applications.
 struct OpenInList {
     let subject: DocumentSubject
-    /// The type by which they were found.
+    /// The type of the document. The programs open this type.
     let type: UniformType
     let targets: [OpenInTarget]
     /// Applications that would open it, but have no display or no terminal here.

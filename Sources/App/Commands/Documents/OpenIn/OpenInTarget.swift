@@ -17,7 +17,7 @@ enum OpenInTarget {
         }
     }
 
-    /// What it is, for people; escaped.
+    /// The kind of the program, for people; escaped.
     var words: String {
         switch self {
         case .handler(_, let type): "handler, opens \(TerminalText.escaped(type.words))"

@@ -13,7 +13,7 @@ struct DocumentLook {
     /// Whether there is a preview.
     let isShowable: Bool
     let isText: Bool
-    /// Whether it has the form of a launcher, by whatever name: the first line of a `.desktop` file.
+    /// Whether it begins as a `.desktop` file does. Its name does not count.
     let isLauncher: Bool
 
     /// Texts and images are copied as data, all else as the place of the file.

@@ -20,7 +20,7 @@ struct DocumentPreview {
     }
 
     let subject: DocumentSubject
-    /// The type by which it is shown.
+    /// The type that decides the form of the preview.
     var type: UniformType
     /// Bytes of a file.
     var size: UInt64?

@@ -13,7 +13,7 @@ struct PicturesFolder {
     /// Numbers tried for a name that is taken.
     private static let maximumTries = 10_000
 
-    /// Absolute; nil if nothing says where it is. It need not exist.
+    /// Absolute; nil if no variable and no file names it. The folder may be missing.
     static var path: String? {
         let environment = ProcessInfo.processInfo.environment
         let home = environment["HOME"].flatMap { PathText.isAbsolute($0) ? $0 : nil }

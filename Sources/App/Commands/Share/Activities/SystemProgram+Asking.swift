@@ -12,8 +12,8 @@ extension SystemProgram {
         var output: String
     }
 
-    /// Runs it to its end, whatever its exit code is. If the task is cancelled, it is ended.
-    /// - Parameter lines: its standard input, as it comes; closed at the end of the stream.
+    /// Runs it to its end; any exit code will do. If the task is cancelled, it is ended.
+    /// - Parameter lines: for its standard input, which is closed at the end of the stream.
     /// - Throws: `CommandError` `unexpected` if it cannot be started.
     func end(
         _ words: [String], lines: some AsyncSequence<String, Never> & Sendable
