@@ -187,7 +187,8 @@ let package = Package(
             ["SystemCalls", "Executors", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"])
         + module(
             .disk, "ItemSources",
-            ["SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"])
+            ["SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"],
+            tests: ["Executors"])
         + module(
             .disk, "Outbox",
             ["SystemCalls", "Streams", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
@@ -208,7 +209,7 @@ let package = Package(
                 "CArchive", "CArchiveShims", "CZlib", "UniformTypes", "PropertyLists", "Sharing", "Digests",
                 "HTTPChannel", nioCore, nioHTTP1,
             ],
-            tests: ["Executors", nioPosix], vectors: "Vectors"
+            tests: ["ContentCheck", "Executors", nioPosix], vectors: "Vectors"
         )
         + module(
             .handling, "Handlers",
@@ -258,7 +259,7 @@ let package = Package(
                 "Contacts", "Pairing", "Outbox", "Desktop", "DBusClient", "Executors", "Streams", "ServiceManager",
                 nioCore, nioPosix, logging, lifecycle,
             ],
-            tests: ["Digests", "ToyDialect", "WaftDialect"])
+            tests: ["Digests", "HTTPChannel", "ToyDialect", "WaftDialect"])
         + module(
             .app, "Commands",
             [
