@@ -153,6 +153,7 @@ let package = Package(
         + module(.platform, "SystemCalls", [], tests: nil)
         + module(.platform, "Executors", ["CLinuxShims", deque])
         + module(.platform, "Streams", [])
+        + module(.platform, "Secrets", ["COpenSSL", "COpenSSLShims"])
         + module(.platform, "ServiceManager", ["SystemCalls"])
         + module(.platform, "DBusClient", ["CDBus", "SystemCalls", "Executors"], tests: ["FakeLogind"])
         + module(.content, "ContentCheck", ["UniformTypes"], data: "Data", vectors: "Vectors")
@@ -168,8 +169,9 @@ let package = Package(
                 "ContentCheck", logging, subprocess, systemPackage,
             ],
             tests: ["CDBus", "FakeLogind", "Digests"])
-        + module(.domain, "Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])
+        + module(.domain, "Pairing", ["COpenSSL", "Secrets", "Sharing"])
         + module(.content, "Digests", ["CXXHash", "COpenSSL"])
+        + module(.content, "Age", ["COpenSSL", "Secrets"], vectors: "Vectors")
         + module(.content, "PropertyLists", [])
         + module(.content, "Previews", ["CArchive", "CArchiveShims", "CLinuxShims", "UniformTypes", "ContentCheck"])
         + module(.domain, "Sharing", ["Streams", "UniformTypes", "ContentCheck", "Digests"])

@@ -1,3 +1,4 @@
+import Secrets
 import Sharing
 
 @testable import Pairing

@@ -1,3 +1,4 @@
+internal import Secrets
 internal import Sharing
 
 /// The values that every derivation of a pairing includes: both keys, the initiator, and the TLS connection itself.
@@ -18,7 +19,7 @@ struct PairingBinding: Sendable {
     /// The commitment that the initiator sends.
     func commitment(to nonce: [UInt8]) throws(PairingError) -> [UInt8] {
         let text = SecretBytes(KeyDerivation.joined([Self.label("commitment")] + parts + [nonce]))
-        return try KeyDerivation.sha256(text).revealed
+        return try PairingError.mapping { () throws(SecretsError) in try KeyDerivation.sha256(text).revealed }
     }
 
     /// The values that both sides derive from both nonces.
@@ -26,7 +27,9 @@ struct PairingBinding: Sendable {
         let nonces = SecretBytes(KeyDerivation.joined([initiatorNonce, responderNonce]))
         func derive(_ purpose: String, _ count: Int) throws(PairingError) -> [UInt8] {
             let info = KeyDerivation.joined([Self.label(purpose)] + parts)
-            return try KeyDerivation.hkdf(salt: Self.name, secret: nonces, info: info, count: count).revealed
+            return try PairingError.mapping { () throws(SecretsError) in
+                try KeyDerivation.hkdf(salt: Self.name, secret: nonces, info: info, count: count).revealed
+            }
         }
         return Comparison(
             shown: ShortString(try derive("short string", ShortString.byteCount)),
@@ -40,8 +43,10 @@ struct PairingBinding: Sendable {
     /// The stretched code as a scalar.
     func scalar(of code: PairingCode) throws(PairingError) -> SecretBytes {
         let salt = KeyDerivation.joined([Self.label("code"), initiator.bytes, responder.bytes])
-        return try P256().scalar(
-            reducing: try KeyDerivation.scrypt(password: code.digits, salt: salt, count: 48))
+        let stretched = try PairingError.mapping { () throws(SecretsError) in
+            try KeyDerivation.scrypt(password: code.digits, salt: salt, workFactor: 14, count: 48)
+        }
+        return try P256().scalar(reducing: stretched)
     }
 
     /// This side of SPAKE2.

@@ -1,3 +1,5 @@
+internal import Secrets
+
 /// The one-time code of a pairing without a screen: nine decimal digits, which are 29.9 bits.
 ///
 /// It allows one try, so a guess succeeds once in 10^9. The last copy is wiped when it is released; texts are not.

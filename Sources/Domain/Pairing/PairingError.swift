@@ -1,3 +1,5 @@
+internal import Secrets
+
 /// Why a pairing did not begin, or ended without a verified peer.
 ///
 /// `code` is for programs, `description` for people: one line, lower case, without any text from a peer.
@@ -157,5 +159,10 @@ extension PairingError {
 
     static func noCryptography(_ what: String) -> PairingError {
         PairingError(.noCryptography, "libcrypto did not make \(what)")
+    }
+
+    /// Calls `body`, and throws its error as one of a pairing.
+    static func mapping<Value>(_ body: () throws(SecretsError) -> Value) throws(PairingError) -> Value {
+        do throws(SecretsError) { return try body() } catch { throw .noCryptography(error.product) }
     }
 }

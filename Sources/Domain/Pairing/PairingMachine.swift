@@ -1,3 +1,4 @@
+internal import Secrets
 package import Sharing
 
 /// The way in which two sides verify that they are connected directly.

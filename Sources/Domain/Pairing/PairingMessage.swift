@@ -1,4 +1,5 @@
 private import Foundation
+internal import Secrets
 
 /// The side of a pairing: the initiator sends first, the responder answers.
 package enum PairingRole: String, Codable, Hashable, Sendable {

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Secrets
 
 /// The group NIST P-256 by libcrypto, as far as SPAKE2 needs it.
 ///

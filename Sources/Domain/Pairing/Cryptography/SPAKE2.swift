@@ -1,3 +1,5 @@
+internal import Secrets
+
 /// One side of SPAKE2 with P-256, SHA-256, HKDF and HMAC (RFC 9382): two sides verify that they share a short code. A
 /// side without the code learns only whether its one guess was right.
 struct SPAKE2: Sendable {
@@ -69,12 +71,14 @@ struct SPAKE2: Sendable {
 
         let transcript = transcript(other, key, identityA: identityA, identityB: identityB)
         // Ke || Ka: there is nothing to encrypt, so Ke is not used.
-        let keys = try KeyDerivation.sha256(transcript)
-        let confirmationKeys = try KeyDerivation.hkdf(
-            salt: [], secret: keys[16..<32], info: Array("ConfirmationKeys".utf8) + additionalData, count: 32)
-        return Confirmations(
-            a: try KeyDerivation.hmac(key: confirmationKeys[0..<16], transcript),
-            b: try KeyDerivation.hmac(key: confirmationKeys[16..<32], transcript))
+        return try PairingError.mapping { () throws(SecretsError) in
+            let keys = try KeyDerivation.sha256(transcript)
+            let confirmationKeys = try KeyDerivation.hkdf(
+                salt: [], secret: keys[16..<32], info: Array("ConfirmationKeys".utf8) + additionalData, count: 32)
+            return Confirmations(
+                a: try KeyDerivation.hmac(key: confirmationKeys[0..<16], transcript),
+                b: try KeyDerivation.hmac(key: confirmationKeys[16..<32], transcript))
+        }
     }
 
     /// `TT` (RFC 9382, section 3.3): before each part its length (8 bytes, little-endian).

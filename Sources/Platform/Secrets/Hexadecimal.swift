@@ -1,6 +1,6 @@
 /// Bytes as lower-case hexadecimal digits, the form of messages.
-enum Hexadecimal {
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
+package enum Hexadecimal {
+    package static func text(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         for byte in bytes {
@@ -11,7 +11,7 @@ enum Hexadecimal {
     }
 
     /// - Returns: nil unless `text` has the digits of exactly `count` bytes.
-    static func bytes(_ text: String, count: Int) -> [UInt8]? {
+    package static func bytes(_ text: String, count: Int) -> [UInt8]? {
         let digits = Array(text.utf8.prefix(count * 2 + 1))
         guard digits.count == count * 2 else { return nil }
         var bytes: [UInt8] = []

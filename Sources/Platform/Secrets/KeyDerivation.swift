@@ -1,13 +1,13 @@
 internal import COpenSSL
 internal import COpenSSLShims
 
-/// The libcrypto functions for pairing: SHA-256, HMAC, HKDF, scrypt, and a comparison in constant time.
-enum KeyDerivation {
+/// The libcrypto functions for keys: SHA-256, HMAC, HKDF, scrypt, and a comparison in constant time.
+package enum KeyDerivation {
     /// Bytes of a SHA-256 digest, and of its HMAC.
-    static let hashBytes = 32
+    package static let hashBytes = 32
 
     /// Puts before each part its length (4 bytes, big-endian): two different lists of parts never give the same bytes.
-    static func joined(_ parts: [[UInt8]]) -> [UInt8] {
+    package static func joined(_ parts: [[UInt8]]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(parts.reduce(0) { $0 + 4 + $1.count })
         for part in parts {
@@ -18,8 +18,8 @@ enum KeyDerivation {
     }
 
     /// SHA-256 (FIPS 180-4).
-    static func sha256(_ text: SecretBytes) throws(PairingError) -> SecretBytes {
-        try SecretBytes(count: hashBytes) { (digest) throws(PairingError) in
+    package static func sha256(_ text: SecretBytes) throws(SecretsError) -> SecretBytes {
+        try SecretBytes(count: hashBytes) { (digest) throws(SecretsError) in
             let start = digest.bindMemory(to: UInt8.self).baseAddress
             let result = text.withBytes { EVP_Digest($0.baseAddress, $0.count, start, nil, EVP_sha256(), nil) }
             guard result == 1 else { throw .noCryptography("a hash") }
@@ -27,17 +27,20 @@ enum KeyDerivation {
     }
 
     /// HMAC-SHA256 (RFC 2104).
-    static func hmac(key: SecretBytes, _ text: SecretBytes) throws(PairingError) -> [UInt8] {
+    package static func hmac(key: SecretBytes, _ text: SecretBytes) throws(SecretsError) -> [UInt8] {
+        try text.withBytes { (text) throws(SecretsError) in try hmac(key: key, text) }
+    }
+
+    /// HMAC-SHA256 (RFC 2104).
+    package static func hmac(key: SecretBytes, _ text: UnsafeRawBufferPointer) throws(SecretsError) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: hashBytes)
         var count = 0
         let result = key.withBytes { key in
-            text.withBytes { text in
-                EVP_Q_mac(
-                    nil, "HMAC", nil, "SHA256", nil,
-                    key.baseAddress, key.count,
-                    text.bindMemory(to: UInt8.self).baseAddress, text.count,
-                    &code, code.count, &count)
-            }
+            EVP_Q_mac(
+                nil, "HMAC", nil, "SHA256", nil,
+                key.baseAddress, key.count,
+                text.bindMemory(to: UInt8.self).baseAddress, text.count,
+                &code, code.count, &count)
         }
         guard result != nil, count == code.count else { throw .noCryptography("an authentication code") }
         return code
@@ -48,9 +51,9 @@ enum KeyDerivation {
     /// - Parameters:
     ///   - salt: empty for none.
     ///   - count: 1 to 8,160 bytes.
-    static func hkdf(
+    package static func hkdf(
         salt: [UInt8], secret: SecretBytes, info: [UInt8], count: Int
-    ) throws(PairingError) -> SecretBytes {
+    ) throws(SecretsError) -> SecretBytes {
         guard let context = EVP_PKEY_CTX_new_id(EVP_PKEY_HKDF, nil) else { throw .noCryptography("a derivation") }
         defer { EVP_PKEY_CTX_free(context) }
         guard
@@ -62,34 +65,56 @@ enum KeyDerivation {
             }) == 1,
             info.isEmpty || EVP_PKEY_CTX_add1_hkdf_info(context, info, Int32(info.count)) == 1
         else { throw .noCryptography("a derivation") }
-        return try SecretBytes(count: count) { (room) throws(PairingError) in
+        return try SecretBytes(count: count) { (room) throws(SecretsError) in
             var length = count
             let result = EVP_PKEY_derive(context, room.bindMemory(to: UInt8.self).baseAddress, &length)
             guard result == 1, length == count else { throw .noCryptography("a derivation") }
         }
     }
 
-    /// scrypt (RFC 7914) with N = 2^14, r = 8, p = 1: needs 16 MiB while it runs.
-    static func scrypt(password: SecretBytes, salt: [UInt8], count: Int) throws(PairingError) -> SecretBytes {
-        try SecretBytes(count: count) { (room) throws(PairingError) in
+    /// scrypt (RFC 7914) with r = 8 and p = 1.
+    ///
+    /// - Parameter workFactor: the logarithm of N to the base 2, from 1 to 30. It needs 2^(`workFactor` + 10) bytes of
+    ///   memory while it runs: 16 MiB for 14, 256 MiB for 18.
+    package static func scrypt(
+        password: SecretBytes, salt: [UInt8], workFactor: Int, count: Int
+    ) throws(SecretsError) -> SecretBytes {
+        guard (1...30).contains(workFactor) else { throw .noCryptography("a stretched code of such a work factor") }
+        let blocks = UInt64(1) << UInt64(workFactor)
+        // N + 2 blocks of 128 * r bytes, and the block that is mixed.
+        let memory = (blocks + 3) * 128 * 8
+        return try SecretBytes(count: count) { (room) throws(SecretsError) in
             let start = room.bindMemory(to: UInt8.self).baseAddress
             let result = password.withBytes {
                 EVP_PBE_scrypt(
                     $0.bindMemory(to: CChar.self).baseAddress, $0.count,
-                    salt, salt.count, 1 << 14, 8, 1, 32 << 20, start, count)
+                    salt, salt.count, blocks, 8, 1, memory, start, count)
             }
             guard result == 1 else { throw .noCryptography("a stretched code") }
         }
     }
 
     /// Whether both are equal, in a time that depends only on their length.
-    static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    package static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
     }
 
     /// `count` bytes from the kernel's generator.
-    static func random(_ count: Int) -> [UInt8] {
+    package static func random(_ count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { room, initialized in
+            fillRandomly(UnsafeMutableRawBufferPointer(room))
+            initialized = count
+        }
+    }
+
+    /// Fills `room` with bytes from the kernel's generator.
+    static func fillRandomly(_ room: UnsafeMutableRawBufferPointer) {
         var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        for offset in stride(from: 0, to: room.count, by: 8) {
+            withUnsafeBytes(of: generator.next() as UInt64) { word in
+                let part = UnsafeMutableRawBufferPointer(rebasing: room[offset..<min(offset + 8, room.count)])
+                part.copyMemory(from: UnsafeRawBufferPointer(rebasing: word[..<part.count]))
+            }
+        }
     }
 }

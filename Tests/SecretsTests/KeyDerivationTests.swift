@@ -1,8 +1,8 @@
 import Testing
 
-@testable import Pairing
+@testable import Secrets
 
-@Suite("Keys that libcrypto derives for pairing")
+@Suite("Keys that libcrypto derives")
 struct KeyDerivationTests {
     @Test("HKDF gives what RFC 5869, appendix A, says, with and without salt and info")
     func hkdf() throws {
@@ -28,11 +28,29 @@ struct KeyDerivationTests {
     @Test("scrypt gives what RFC 7914, section 12, says for N = 2^14")
     func scrypt() throws {
         let stretched = try KeyDerivation.scrypt(
-            password: SecretBytes(Array("pleaseletmein".utf8)), salt: Array("SodiumChloride".utf8), count: 64)
+            password: SecretBytes(Array("pleaseletmein".utf8)), salt: Array("SodiumChloride".utf8), workFactor: 14,
+            count: 64)
         let expected = hex(
             "7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2"
                 + "d5432955613f0fcf62d49705242a9af9e61e85dc0d651e40dfcf017b45575887")
         #expect(stretched.revealed == expected)
+    }
+
+    @Test("scrypt refuses work factors that no memory is enough for", arguments: [Int.min, -1, 0, 31, 64, Int.max])
+    func workFactors(factor: Int) {
+        #expect(throws: SecretsError.self) {
+            try KeyDerivation.scrypt(password: SecretBytes([1]), salt: [2], workFactor: factor, count: 32)
+        }
+    }
+
+    @Test("random bytes have the length that was asked for, and are others each time", arguments: [1, 7, 8, 9, 33])
+    func random(count: Int) {
+        let many = (0..<64).map { _ in KeyDerivation.random(count) }
+        #expect(many.allSatisfy { $0.count == count })
+        #expect(count == 1 || Set(many).count > 60)
+        // Each byte is random, the last one too.
+        #expect((0..<count).allSatisfy { index in Set(many.map { $0[index] }).count > 16 })
+        #expect(SecretBytes.random(count).count == count)
     }
 
     @Test("parts that are joined cannot be taken for other parts")
@@ -50,14 +68,11 @@ struct KeyDerivationTests {
         #expect(!KeyDerivation.areEqual([1, 2, 3], [1, 2]))
         #expect(!KeyDerivation.areEqual([], [0]))
     }
+}
 
-    @Test("a scalar is reduced by the order of the group")
-    func reducing() throws {
-        let order = hex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
-        var one = order
-        one[31] += 1
-        let reduced = try P256().scalar(reducing: SecretBytes(one))
-        #expect(reduced.revealed == [UInt8](repeating: 0, count: 31) + [1])
-        #expect(throws: PairingError.self) { try P256().scalar(reducing: SecretBytes(order)) }
+func hex(_ text: String) -> [UInt8] {
+    guard let bytes = Hexadecimal.bytes(text, count: text.utf8.count / 2) else {
+        fatalError("not hexadecimal: \(text)")
     }
+    return bytes
 }
