@@ -192,6 +192,8 @@ let package = Package(
             ["SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"],
             tests: ["Executors"])
         + module(
+            .disk, "Protection", ["SystemCalls", "Streams", "Secrets", "Age", "Sharing", "CLinuxShims"])
+        + module(
             .disk, "Outbox",
             ["SystemCalls", "Streams", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
         + module(
@@ -227,7 +229,7 @@ let package = Package(
         + module(
             .app, "Control",
             [
-                "SystemCalls", "CLinuxShims", "HookSandbox", "UniformTypes", "Sharing", nioCore, nioPosix,
+                "SystemCalls", "CLinuxShims", "HookSandbox", "Secrets", "UniformTypes", "Sharing", nioCore, nioPosix,
                 concurrencyHelpers, logging,
             ])
         + module(
@@ -259,6 +261,7 @@ let package = Package(
                 "Endpoints", "Sending", "Settings", "Control", "SystemCalls", "Sharing", "UniformTypes", "ContentCheck",
                 "SecureTransport", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
                 "Contacts", "Pairing", "Outbox", "Desktop", "DBusClient", "Executors", "Streams", "ServiceManager",
+                "Protection", "Secrets", "Age",
                 nioCore, nioPosix, logging, lifecycle,
             ],
             tests: ["Digests", "HTTPChannel", "ToyDialect", "WaftDialect"])
@@ -268,7 +271,7 @@ let package = Package(
                 "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes", "ContentCheck",
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
                 "Pairing", "Outbox", "Previews", "PropertyLists", "Executors", "Streams", "CLinuxShims", "DBusClient",
-                "Desktop", "Discovery", "SystemCalls", "ServiceManager", argumentParser, logging, lifecycle, nioPosix,
+                "Desktop", "Discovery", "SystemCalls", "ServiceManager", "Protection", "Secrets", "Age", argumentParser, logging, lifecycle, nioPosix,
                 subprocess, systemPackage,
             ]
         )

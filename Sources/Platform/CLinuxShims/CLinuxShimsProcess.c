@@ -28,6 +28,10 @@ int CLinuxShims_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATH
 
 int CLinuxShims_be_opaque(void) { return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L); }
 
+int CLinuxShims_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0L, 0L, 0L, 0L); }
+
+int CLinuxShims_set_dumpable(int value) { return prctl(PR_SET_DUMPABLE, (long)value, 0L, 0L, 0L); }
+
 int CLinuxShims_pidfd_send_signal(int process, int signal) {
     return (int)syscall(SYS_pidfd_send_signal, process, signal, NULL, 0U);
 }

@@ -18,6 +18,10 @@ int CLinuxShims_set_parent_death_signal(int signal);
 /* prctl(2) with PR_SET_DUMPABLE, 0: no other process of the user can look into this one. */
 int CLinuxShims_be_opaque(void);
 
+/* prctl(2) with PR_GET_DUMPABLE, and with PR_SET_DUMPABLE. */
+int CLinuxShims_dumpable(void);
+int CLinuxShims_set_dumpable(int value);
+
 /* pidfd_send_signal(2). */
 int CLinuxShims_pidfd_send_signal(int process, int signal);
 

@@ -1,0 +1,177 @@
+package import Age
+package import Secrets
+package import Sharing
+package import Streams
+private import Synchronization
+
+/// The keys of a receiver: the public ones always, the private ones while unlocked.
+///
+/// Anybody may receive with the public keys. A lock wipes the key pair L; U stays until everything is locked, or the
+/// receiver ends.
+package final class Vault: Sendable {
+    private struct State {
+        var recipients: ProtectionRecipients?
+        /// Why the public keys are not known.
+        var fault: VaultError?
+        var identities: [IdentityRole: [AgeIdentity]] = [:]
+        /// Where those in memory come from.
+        var origin: VaultMode?
+        var since: WallTime
+        var lastUse = ContinuousClock.now
+
+        var isUnlocked: Bool { identities[.whileUnlocked] != nil }
+        var wasUnlocked: Bool { identities[.sinceFirstUnlock] != nil }
+
+        var standing: VaultStanding {
+            VaultStanding(
+                isSetUp: recipients != nil, isDropBox: recipients?.isDropBox ?? false, isUnlocked: isUnlocked,
+                wasUnlocked: wasUnlocked, since: since, mode: origin ?? recipients?.own?.keeper)
+        }
+    }
+
+    private let folder: ProtectionFolder
+    private let now: @Sendable () -> WallTime
+    private let guardMemory: @Sendable (Bool) -> Void
+    private let state: Mutex<State>
+
+    /// Each change of the standing, in order.
+    package let changes = Broadcast<VaultStanding>(buffer: .bufferingNewest(64))
+
+    /// Reads the public keys. If they cannot be read, each use of them fails with the reason, as `reload` does.
+    ///
+    /// - Parameters:
+    ///   - now: the time of changes.
+    ///   - guardMemory: called with true before the first private key is in memory, and with false after the last.
+    package init(
+        _ folder: ProtectionFolder, now: @escaping @Sendable () -> WallTime = { .now },
+        guardMemory: @escaping @Sendable (Bool) -> Void = { _ in }
+    ) {
+        (self.folder, self.now, self.guardMemory) = (folder, now, guardMemory)
+        var first = State(since: now())
+        do throws(VaultError) { first.recipients = try folder.recipients() } catch { first.fault = error }
+        state = Mutex(first)
+    }
+
+    // MARK: Standing
+
+    package var standing: VaultStanding { state.withLock { $0.standing } }
+
+    /// Time since the last unlock, or since an item was opened last.
+    package var idleTime: Duration { ContinuousClock.now - state.withLock { $0.lastUse } }
+
+    /// Whether items of a class can be opened now.
+    package func canOpen(_ protection: ProtectionClass) -> Bool {
+        guard let role = IdentityRole(protection) else { return true }
+        return state.withLock { $0.identities[role] != nil }
+    }
+
+    /// - Throws: `VaultError` if the public keys could not be read.
+    package func check() throws(VaultError) {
+        if let fault = state.withLock({ $0.fault }) { throw fault }
+    }
+
+    // MARK: Keys
+
+    /// The public keys to which an item of a class is sealed; none for the class that is not sealed.
+    ///
+    /// - Throws: `VaultError` `notSetUp`; `damaged`, `storage` if the keys could not be read.
+    package func recipients(for protection: ProtectionClass) throws(VaultError) -> [AgeRecipient] {
+        guard protection.isSealed else { return [] }
+        let (recipients, fault) = state.withLock { ($0.recipients, $0.fault) }
+        guard let recipients else { throw fault ?? .notSetUp }
+        return recipients.recipients(for: protection)
+    }
+
+    /// The key of a sealed file.
+    ///
+    /// - Throws: `VaultError` `locked` if a key that is not in memory could open it, `noIdentity` in a drop box,
+    ///   `foreign` if no key opens it, `notSetUp`; `damaged`, `storage`.
+    package func fileKey(of header: AgeHeader) throws(VaultError) -> SecretBytes {
+        let (identities, refusal) = state.withLock { state -> ([AgeIdentity], VaultError) in
+            state.lastUse = .now
+            let identities = IdentityRole.allCases.flatMap { state.identities[$0] ?? [] }
+            if state.isUnlocked, state.wasUnlocked { return (identities, .foreign) }
+            guard let recipients = state.recipients else { return (identities, state.fault ?? .notSetUp) }
+            return (identities, recipients.isDropBox ? .noIdentity : .locked)
+        }
+        guard !identities.isEmpty else { throw refusal }
+        do throws(AgeError) {
+            return try header.fileKey(with: identities)
+        } catch {
+            throw error == .noMatch ? refusal : VaultError("the header of the sealed file", error)
+        }
+    }
+
+    // MARK: Changes
+
+    /// Reads the public keys again, after a command has changed them.
+    ///
+    /// - Throws: `VaultError` `damaged`, `storage`; `swapped` while unlocked, if they do not belong to the private keys
+    ///   in memory. Then the keys of before stay in use.
+    package func reload() throws(VaultError) {
+        let recipients = try folder.recipients()
+        try changeState { state throws(VaultError) in
+            if let new = recipients, let own = new.own {
+                for role in IdentityRole.allCases {
+                    guard let known = state.identities[role] else { continue }
+                    guard known.contains(where: { $0.recipient == own[role] }) else {
+                        throw folder.swapped
+                    }
+                }
+            } else if !state.identities.isEmpty {
+                throw folder.swapped
+            }
+            (state.recipients, state.fault) = (recipients, nil)
+        }
+    }
+
+    /// Takes private keys into memory; a role of which there is none here stays as it is.
+    ///
+    /// - Parameter origin: nil for the keeper of these keys.
+    /// - Throws: `VaultError` `notSetUp`, `noIdentity` in a drop box; `swapped` if the public keys do not belong to them;
+    ///   `damaged`, `storage`. Then nothing is unlocked.
+    package func unlock(_ identities: VaultIdentities, from origin: VaultMode? = nil) throws(VaultError) {
+        let recipients = try folder.recipients()
+        guard let recipients else { throw .notSetUp }
+        guard !recipients.isDropBox else { throw .noIdentity }
+        guard identities.match(recipients) else { throw folder.swapped }
+        try changeState { state throws(VaultError) in
+            guardMemory(true)
+            (state.recipients, state.fault) = (recipients, nil)
+            for role in IdentityRole.allCases {
+                let keys = identities.entries.filter { $0.role == role }.map(\.identity)
+                if !keys.isEmpty { state.identities[role] = keys }
+            }
+            if state.isUnlocked || state.origin == nil { state.origin = origin }
+            state.lastUse = .now
+        }
+    }
+
+    /// Wipes the key pair L, and with `all` U too.
+    package func lock(all: Bool) {
+        // Never throws.
+        try? changeState { state throws(VaultError) in
+            state.identities[.whileUnlocked] = nil
+            guard all else { return }
+            state.identities = [:]
+            state.origin = nil
+        }
+    }
+
+    private func changeState(_ change: (inout State) throws(VaultError) -> Void) throws(VaultError) {
+        let result = state.withLock { state -> Result<Void, VaultError> in
+            let before = state
+            do throws(VaultError) { try change(&state) } catch {
+                state = before
+                return .failure(error)
+            }
+            if state.identities.isEmpty { guardMemory(false) }
+            guard state.standing != before.standing else { return .success(()) }
+            state.since = now()
+            // Within the lock: the order of the changes.
+            changes.send(state.standing)
+            return .success(())
+        }
+        try result.get()
+    }
+}

@@ -1,0 +1,34 @@
+package import Sharing
+
+/// The origin of the private keys.
+package enum VaultMode: String, Sendable, Codable, CaseIterable {
+    /// A file that a passphrase opens.
+    case passphrase
+    /// The keyring of the desktop.
+    case keyring
+    /// A credential of the service manager, which opens the class until first unlock only.
+    case credential
+}
+
+/// Whether protected items can be received and opened now.
+package struct VaultStanding: Sendable, Hashable {
+    package var isSetUp: Bool
+    /// Nothing can ever be opened here.
+    package var isDropBox: Bool
+    /// All protected items can be opened.
+    package var isUnlocked: Bool
+    /// Items of the class until first unlock can be opened.
+    package var wasUnlocked: Bool
+    /// The time of the last change: an unlock, a lock, or the start.
+    package var since: WallTime
+    /// Where the private keys come from; nil without any.
+    package var mode: VaultMode?
+
+    package init(
+        isSetUp: Bool, isDropBox: Bool, isUnlocked: Bool, wasUnlocked: Bool, since: WallTime, mode: VaultMode?
+    ) {
+        (self.isSetUp, self.isDropBox) = (isSetUp, isDropBox)
+        (self.isUnlocked, self.wasUnlocked) = (isUnlocked, wasUnlocked)
+        (self.since, self.mode) = (since, mode)
+    }
+}
