@@ -186,7 +186,10 @@ let package = Package(
         + module(.network, "Discovery", ["CAvahi", "CLinuxShims", "Executors", logging])
         + module(
             .disk, "Inbox",
-            ["SystemCalls", "Executors", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"])
+            [
+                "SystemCalls", "Executors", "Secrets", "Age", "Protection", "Sharing", "UniformTypes", "ContentCheck",
+                "Digests", "CLinuxShims",
+            ])
         + module(
             .disk, "ItemSources",
             ["SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"],

@@ -94,6 +94,7 @@ extension Receiver {
             case .unknown: return .unknown("no item is numbered \(number)")
             case .left: return .unknown("item \(number) has left the Inbox")
             case .underWay: return .refused("a handler is already working on item \(number)")
+            case .locked: return .locked("item \(number) is sealed, and Waft is locked")
             case .fault(let reason): return .refused(reason)
             }
         case .release(let number, let now):

@@ -189,7 +189,7 @@ struct ReceiverParts: Sendable {
         // The earlier process may have died before the names were on the disk, and settled items must be there.
         try inbox.syncNames(in: folders)
         let outcomes = unsettled.map { arrival in
-            let stored = arrival.identity.flatMap { found[$0] }
+            let stored = arrival.identity.flatMap { found[$0] }.map { $0.named(asSealed: arrival.isSealedFile) }
             // A number of a file that has gone is given to another in time.
             return (number: arrival.number, stored: stored?.name.isNumbered(arrival.name) == true ? stored : nil)
         }

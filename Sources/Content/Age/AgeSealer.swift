@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import Secrets
+package import Secrets
 
 /// Seals the contents of one file.
 ///
@@ -17,6 +17,8 @@ package struct AgeSealer: ~Copyable, @unchecked Sendable {
     /// The bytes before the first chunk: the header and the nonce.
     package let header: [UInt8]
 
+    /// Opens the chunks of this file, and no other one (`AgeChunks`).
+    package let chunkKey: SecretBytes
     private var cipher: ChaCha20Poly1305
     private var chunks: UInt64 = 0
     private var isOver = false
@@ -39,6 +41,7 @@ package struct AgeSealer: ~Copyable, @unchecked Sendable {
         for recipient in recipients { stanzas.append(try recipient.stanza(for: key)) }
         let start = try Start(key, stanzas)
         header = start.header
+        chunkKey = start.chunkKey
         cipher = start.cipher
     }
 
@@ -46,12 +49,14 @@ package struct AgeSealer: ~Copyable, @unchecked Sendable {
     init(_ key: FileKey, _ stanzas: [AgeStanza]) throws(AgeError) {
         let start = try Start(key, stanzas)
         header = start.header
+        chunkKey = start.chunkKey
         cipher = start.cipher
     }
 
     /// The first bytes of a file, and the cipher of its chunks.
     private struct Start: ~Copyable {
         let header: [UInt8]
+        let chunkKey: SecretBytes
         let cipher: ChaCha20Poly1305
 
         init(_ key: FileKey, _ stanzas: [AgeStanza]) throws(AgeError) {
@@ -66,7 +71,9 @@ package struct AgeSealer: ~Copyable, @unchecked Sendable {
             header.append(UInt8(ascii: "\n"))
             let nonce = KeyDerivation.random(AgeLayout.nonceBytes)
             header += nonce
-            cipher = try ChaCha20Poly1305(.sealing, key: try key.chunkKey(nonce: nonce))
+            let chunkKey = try key.chunkKey(nonce: nonce)
+            self.cipher = try ChaCha20Poly1305(.sealing, key: chunkKey)
+            self.chunkKey = chunkKey
             self.header = header
         }
     }
@@ -88,6 +95,15 @@ package struct AgeSealer: ~Copyable, @unchecked Sendable {
     package private(set) var isFinished = false
     /// Bytes by which the last chunk is shorter than the others.
     private var missingBytes = 0
+
+    /// Whether more can be sealed: the file has not ended, and all its bytes were taken.
+    package var isUsable: Bool { !isOver }
+
+    /// Forgets the contents that wait for their chunk: the file goes on behind the chunks that were passed on.
+    package mutating func forgetTail() {
+        if let start = tail?.baseAddress { OPENSSL_cleanse(start, tailBytes) }
+        tailBytes = 0
+    }
 
     /// Seals the next contents.
     ///

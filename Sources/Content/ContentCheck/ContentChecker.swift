@@ -48,6 +48,16 @@ package struct ContentChecker: Sendable {
         check(DescriptorBytes(descriptor: descriptor, size: size), startBytes: startBytes, judging)
     }
 
+    /// The same for content that is not in the clear in any file.
+    ///
+    /// - Parameter reading: up to so many bytes from an offset on, fewer at the end; nil if it cannot be read.
+    package func check(
+        size: UInt64, reading: @escaping (UInt64, Int) -> [UInt8]?, startBytes: Int,
+        judging: (Content, _ start: [UInt8]) -> ContentVerdict
+    ) -> ContentVerdict {
+        check(CallerBytes(size: size, reading: reading), startBytes: startBytes, judging)
+    }
+
     /// The same for content that is in memory as a whole.
     package func check(
         bytes: [UInt8], startBytes: Int, judging: (Content, _ start: [UInt8]) -> ContentVerdict

@@ -1,5 +1,6 @@
 package import ContentCheck
 import Glibc
+package import Protection
 package import Sharing
 import Synchronization
 import SystemCalls
@@ -17,6 +18,8 @@ package final class FileInbox: InboxStoring {
 
     let opening: BeneathOpening
     private let time: KeptTime
+    /// The keys of sealed items; nil if nothing is sealed.
+    let vault: Vault?
     /// Nil accepts any folder at the path as the Inbox.
     private let recognition: InboxRecognition?
 
@@ -43,6 +46,7 @@ package final class FileInbox: InboxStoring {
     ///   - memory: remembers the Inbox, to recognise it (`InboxRecognition`). While another folder is at the path,
     ///     nothing is created or stored there and every call fails, until the Inbox is back or `adopt` is called. Nil
     ///     accepts any folder as the Inbox.
+    ///   - vault: the keys of sealed items.
     /// - Throws: `InboxError`, also when another receiver has this Inbox.
     package convenience init(
         path: String,
@@ -50,11 +54,12 @@ package final class FileInbox: InboxStoring {
         conflict: ConflictRule = .keepBoth,
         checker: ContentChecker? = nil,
         partials: PartialBounds = .standard,
-        memory: (any InboxMemory)? = nil
+        memory: (any InboxMemory)? = nil,
+        vault: Vault? = nil
     ) throws(InboxError) {
         try self.init(
             path: path, reserve: reserve, conflict: conflict, checker: checker, partials: partials, memory: memory,
-            opening: .inOneCall, placement: .byRename)
+            vault: vault, opening: .inOneCall, placement: .byRename)
     }
 
     init(
@@ -64,12 +69,14 @@ package final class FileInbox: InboxStoring {
         checker: ContentChecker? = nil,
         partials: PartialBounds = .standard,
         memory: (any InboxMemory)? = nil,
+        vault: Vault? = nil,
         time: KeptTime = .system,
         opening: BeneathOpening,
         placement: Placement
     ) throws(InboxError) {
         let path = try Self.absolute(path)
         self.path = path
+        self.vault = vault
         let rules = CurrentRules(InboxRules(reserve: reserve, conflict: conflict, partials: partials))
         self.rules = rules
         self.placement = placement
@@ -165,10 +172,11 @@ package final class FileInbox: InboxStoring {
     }
 
     package func stage(
-        transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
+        transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?, protection: ProtectionClass
     ) throws(TransferError) -> any StagedItem {
         let checker = state.withLock { $0.checker }
         guard let staging else { throw .anotherInbox }
+        let sealing = try sealing(protection, in: staging)
         if let partial {
             let name = Partials.name(of: partial)
             let isThere = staging.partials.take(name)
@@ -176,12 +184,14 @@ package final class FileInbox: InboxStoring {
             staging.makeRoom(for: partial.size - min(partial.size, held))
             if let isThere {
                 return try StagedFiles(
-                    in: staging, name: name, isTree: isTree, isKeyed: true, isKept: isThere, checker: checker)
+                    in: staging, name: name, isTree: isTree, isKeyed: true, isKept: isThere, checker: checker,
+                    sealing: sealing)
             }
         }
         // A number is added: the sender chooses the transfer's id, and two senders may choose the same one.
         return try StagedFiles(
-            in: staging, name: staging.freshName("\(transfer).\(item)"), isTree: isTree, checker: checker)
+            in: staging, name: staging.freshName("\(transfer).\(item)"), isTree: isTree, checker: checker,
+            sealing: sealing)
     }
 
     package func commit(
@@ -193,6 +203,7 @@ package final class FileInbox: InboxStoring {
             staging: staging,
             placement: placement,
             conflict: rules.now.conflict,
+            knowsSealed: vault?.standing.isSetUp ?? false,
             items: items.map { item in
                 guard let staged = item.staged as? StagedFiles, staged.staging === staging else {
                     return .failure(TransferError(.unexpected, "cannot store \(item.name): it was staged elsewhere"))

@@ -56,6 +56,7 @@ enum JournalSchema {
         migrator.registerMigration("inboxes") { database in try database.execute(sql: inboxes) }
         migrator.registerMigration("order") { database in try database.execute(sql: order) }
         migrator.registerMigration("asked") { database in try database.execute(sql: asked) }
+        migrator.registerMigration("protection") { database in try database.execute(sql: protection) }
         return migrator
     }
 
@@ -157,6 +158,12 @@ enum JournalSchema {
             device INTEGER NOT NULL,
             inode INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// How the item is sealed on the disk, null if it is not; and the digests of its contents, sealed.
+    private static let protection = """
+        ALTER TABLE arrivals ADD COLUMN protection TEXT;
+        ALTER TABLE arrivals ADD COLUMN sealed_contents BLOB;
         """
 
     /// How items left the Inbox; null if no departure is recorded.

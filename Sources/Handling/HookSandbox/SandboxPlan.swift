@@ -39,6 +39,8 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
     package var temporaryFolder: String
     /// The Inbox: the hook can read, move out and remove its contents.
     package var inbox: String
+    /// The folder of the clear copies of sealed items, with the same rights as in the Inbox; nil for none.
+    package var clearFolder: String?
     /// Other folders and files that the hook may read.
     package var readablePaths: [String]
     /// Other folders and files that the hook may read and write.
@@ -67,6 +69,7 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
         dataFolder: String,
         temporaryFolder: String,
         inbox: String,
+        clearFolder: String? = nil,
         readablePaths: [String] = [],
         writablePaths: [String] = [],
         allowsNetwork: Bool = false,
@@ -83,6 +86,7 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
         self.dataFolder = dataFolder
         self.temporaryFolder = temporaryFolder
         self.inbox = inbox
+        self.clearFolder = clearFolder
         self.readablePaths = readablePaths
         self.writablePaths = writablePaths
         self.allowsNetwork = allowsNetwork
@@ -109,7 +113,8 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
             throw .invalidPlan("more than \(Self.maximumArguments) arguments")
         }
         let paths =
-            [executable, bundle, dataFolder, temporaryFolder, inbox] + readablePaths + writablePaths + forbiddenPlaces
+            [executable, bundle, dataFolder, temporaryFolder, inbox] + (clearFolder.map { [$0] } ?? []) + readablePaths
+            + writablePaths + forbiddenPlaces
         for path in paths {
             guard path.utf8.first == UInt8(ascii: "/") else { throw .invalidPlan("\(path) is not an absolute path") }
             guard path.utf8.count <= Self.longestPath else { throw .invalidPlan("a path is too long") }

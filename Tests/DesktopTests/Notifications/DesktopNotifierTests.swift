@@ -157,7 +157,7 @@ struct DesktopNotifierTests {
     func silent() async throws {
         let bus = try await TestBus()
         let mute = try await FakeServer(bus, FakeServer.Behaviour(notify: { _, _ in .nothing }))
-        let notifier = notifier(bus.environment, timeout: .milliseconds(1))
+        let notifier = notifier(bus.environment, timeout: .milliseconds(200))
         for number in 0..<200 {
             let ticket = notifier.show(.sample("churn \(number)"))
             ticket.close()
@@ -166,7 +166,7 @@ struct DesktopNotifierTests {
         let kept = notifier.show(.sample("kept"))
         try await log.states.first { $0 == "the notification server does not answer" || $0.contains("bus") }
         try await mute.leave()
-        // With so short a timeout the bus may have been given up in between.
+        // On a busy machine the bus may have been given up in between.
         #expect(mute.notifications.count <= NotificationLimits.open + 1)
         let server = try await FakeServer(bus)
         let call = try await server.notified { $0.summary == "kept" }

@@ -53,3 +53,15 @@ struct MemoryBytes: ByteSource {
         return Array(bytes[Int(offset)...].prefix(count))
     }
 }
+
+/// Content that its owner reads.
+struct CallerBytes: ByteSource {
+    let size: UInt64
+    let reading: (UInt64, Int) -> [UInt8]?
+
+    func read(at offset: UInt64, count: Int) throws(ReadError) -> [UInt8] {
+        guard offset < size, count > 0 else { return [] }
+        guard let bytes = reading(offset, count) else { throw ReadError(number: EIO) }
+        return bytes
+    }
+}

@@ -23,6 +23,8 @@ struct Commit {
     let staging: StagingFolder
     let placement: Placement
     let conflict: ConflictRule
+    /// Whether a name counts as taken by a sealed item as well, and the reverse.
+    let knowsSealed: Bool
     /// The items of the batch, in order; for an item that was given up, its fault.
     var items: [Result<Item, TransferError>]
 
@@ -68,7 +70,8 @@ struct Commit {
                     Result { () throws(TransferError) in
                         let folder = try folders.open(item.folder)
                         let name = try place(item, in: folder, lastNumber, remember)
-                        return StoredItem(name: name, path: folders.path(of: item.folder) + "/" + name.text)
+                        let onDisk = try nameOnDisk(name, item.staged)
+                        return StoredItem(name: name, path: folders.path(of: item.folder) + "/" + onDisk)
                     }
                 })
         }
@@ -241,14 +244,25 @@ struct Commit {
         throw TransferError(.storage, "cannot store \(name): the Inbox holds too many of that name; move some out")
     }
 
-    /// - Returns: whether the item was moved; false if the name is taken.
+    /// The name of a sealed file shows that it is sealed.
+    private func nameOnDisk(_ name: SafeName, _ staged: StagedFiles) throws(TransferError) -> String {
+        staged.sealing != nil && !staged.isTree ? try SealedName.onDisk(name.text) : name.text
+    }
+
+    /// - Returns: whether the item was moved; false if the name is taken, by a sealed item or by one that is not.
     private func move(_ staged: StagedFiles, to name: SafeName, in folder: OpenFolder) throws(SystemError) -> Bool {
+        guard let onDisk = try? nameOnDisk(name, staged) else { throw SystemError(ENAMETOOLONG) }
+        if knowsSealed {
+            var status = stat()
+            let other = onDisk == name.text ? name.text + SealedName.ending : name.text
+            if fstatat(folder.raw, other, &status, AT_SYMLINK_NOFOLLOW) == 0 { return false }
+        }
         do {
             try placement.move(
                 staged.name,
                 isFolder: staged.isTree,
                 from: staging.folder.raw,
-                to: name.text,
+                to: onDisk,
                 in: folder.raw
             )
             staged.moved()

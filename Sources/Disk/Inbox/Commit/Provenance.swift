@@ -18,8 +18,9 @@ import UniformTypes
 /// | `user.waft.sender` | the sender's own name for itself: foreign text, to be escaped, at most 63 bytes |
 /// | `user.waft.received` | the time at which it was whole: `2026-11-21T09:30:00Z`, UTC |
 /// | `user.waft.type` | the uniform type identifier under which it was handed on |
-/// | `user.waft.digest` | `xxh3-128:` or `sha-256:` and hexadecimal digits; of a tree over its listing |
+/// | `user.waft.digest` | `xxh3-128:` or `sha-256:` and hexadecimal digits; of a tree over its listing; of a sealed item as it is on the disk |
 /// | `user.waft.transfer` | the transfer's 32 hexadecimal digits, as `waft inbox show` prints them |
+/// | `user.waft.protection` | only on a sealed item: `unlessOpen` and others |
 /// | `user.waft.content` | only on a liar: `lying: ` and a line that says what the content really is |
 package enum Provenance {
     package static let peer = "user.waft.peer"
@@ -29,15 +30,17 @@ package enum Provenance {
     package static let type = "user.waft.type"
     package static let digest = "user.waft.digest"
     package static let transfer = "user.waft.transfer"
+    package static let protection = "user.waft.protection"
     package static let content = "user.waft.content"
 
-    package static let all = [peer, via, sender, received, type, digest, transfer, content]
+    package static let all = [peer, via, sender, received, type, digest, transfer, protection, content]
 
     static func attributes(_ facts: ArrivalFacts, at time: time_t) -> [(name: String, value: [UInt8])] {
         let texts: [(String, String?)] = [
             (peer, facts.peer.provenText), (via, facts.dialect.name), (sender, facts.senderName),
             (received, utc(time)), (type, facts.type.identifier),
             (digest, facts.digest.description), (transfer, facts.transfer.text),
+            (protection, facts.protection.isSealed ? facts.protection.rawValue : nil),
         ]
         return texts.compactMap { name, text in text.map { (name: name, value: Array($0.utf8)) } }
     }

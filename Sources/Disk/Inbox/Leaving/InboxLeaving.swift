@@ -27,6 +27,7 @@ package enum InboxLeaving {
     /// - Parameters:
     ///   - directory: an existing folder outside the Inbox, chosen by the user: links are followed.
     ///   - name: the new name; nil for the name in the Inbox, with a number if that is taken.
+    ///   - keys: those of sealed items, which are opened on their way out; nil while they are locked.
     ///   - copied: called during a copy with the bytes copied since the last call.
     /// - Throws: `LeavingError`; then the item is unchanged in the Inbox, and no part of it is elsewhere.
     package static func take(
@@ -34,13 +35,19 @@ package enum InboxLeaving {
         inbox: String,
         to directory: String,
         name: SafeName? = nil,
+        keys: FileKeys? = nil,
         copied: (Int) -> Void = { _ in }
     ) throws(LeavingError) -> Taken {
         let what = "cannot take \(arrival.stored.name)"
         let place = try self.place(arrival, inbox: inbox, what)
         let target = try open(directory, outside: inbox, what)
-        let taking = Taking(arrival: arrival, place: place, folder: target.folder, path: target.path, what: what)
+        let isSealed = arrival.protection.isSealed
+        if isSealed, keys == nil { throw LeavingError(.locked, "\(what): it is sealed, and Waft is locked") }
+        let taking = Taking(
+            arrival: arrival, place: place, folder: target.folder, path: target.path, what: what,
+            keys: isSealed ? keys : nil)
         let names = Names(name ?? arrival.stored.name, isFixed: name != nil)
+        if isSealed { return try taking.copyOver(names, copied: copied) }
         do throws(SystemError) {
             if let free = try taking.move(place.name, in: place.folder.raw, names) {
                 return taking.finishMove(as: free)
@@ -145,6 +152,8 @@ private struct Taking {
     let folder: OpenFolder
     let path: String
     let what: String
+    /// Of a sealed item.
+    let keys: FileKeys?
 
     private var isTree: Bool { arrival.item.kind == .tree }
 
@@ -211,12 +220,16 @@ private struct Taking {
             // Remove the remains of a dead process that had the same number.
             try? OwnTree.remove(temporary, in: folder.raw)
             try OwnTree.copy(
-                place.name, in: place.folder.raw, as: temporary, in: folder.raw, through: buffer, copied: copied)
+                place.name, in: place.folder.raw, as: temporary, in: folder.raw, through: buffer, keys: keys,
+                copied: copied)
             let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
             let copy = FileDescriptor(owning: try systemCall { openat(folder.raw, temporary, flags) })
             copyAttributes(to: copy.raw)
             try systemCall { isTree ? CLinuxShims_syncfs(copy.raw) : fsync(copy.raw) }
+        } catch let error as SealedFileError {
+            throw LeavingError("cannot open \(arrival.stored.name)", error)
         } catch {
+            let error = error as? SystemError ?? SystemError(EIO)
             let what = "cannot copy \(arrival.stored.name) to \(path)"
             // The same error number means that the item has gone, or that the folder refuses new files.
             if error.number == ENOENT, let refusal = refusal(of: temporary) {
@@ -252,9 +265,9 @@ private struct Taking {
             let algorithm = arrival.digest.algorithm
             let copy = try StoredDigest.read(
                 temporary, in: folder.raw, isTree: isTree, algorithm: algorithm, fromDisk: true)
-            if copy.digest == arrival.digest { return }
+            if keys == nil, copy.digest == arrival.digest { return }
             let original = try StoredDigest.read(
-                place.name, in: place.folder.raw, isTree: isTree, algorithm: algorithm)
+                place.name, in: place.folder.raw, isTree: isTree, algorithm: algorithm, keys: keys)
             if copy == original { return }
         } catch {
             throw LeavingError(.mismatch, "\(what) to \(path): the copy cannot be compared: \(error)")

@@ -37,6 +37,8 @@ package struct ItemFinding: Hashable, Sendable {
     /// Of a changed file: the time of its last change, if that is later than its arrival. If nil, no program has
     /// written to the file, and the disk has changed it.
     package var touched: Timestamp?
+    /// Of a sealed item that was only compared as it is on the disk: its contents are locked.
+    package var isLocked = false
 
     package init(state: State, differences: [Difference] = [], detail: String = "", touched: Timestamp? = nil) {
         self.state = state
@@ -56,12 +58,14 @@ package enum InboxVerification {
     /// - Parameters:
     ///   - inbox: absolute path of the Inbox.
     ///   - arrived: the time at which the arrival was recorded.
+    ///   - keys: those of sealed items; nil while they are locked. Then a sealed item is compared as it is on the disk.
     ///   - progressed: as in `StoredDigest.read`.
     /// - Throws: the errors that `progressed` throws.
     package static func verify(
         _ arrival: Arrival,
         arrived: WallTime,
         inbox: String,
+        keys: FileKeys? = nil,
         progressed: (Int) throws(StoredDigestError) -> Void = { _ in }
     ) throws(StoredDigestError) -> ItemFinding {
         let place: InboxPlace
@@ -80,13 +84,15 @@ package enum InboxVerification {
             return ItemFinding(state: .changed, differences: [.kind], detail: "it is \(kind(status.st_mode)) now")
         }
         var finding: ItemFinding
-        if !isTree, UInt64(max(0, status.st_size)) != arrival.size {
+        let isSealed = arrival.protection.isSealed
+        if !isTree, !isSealed, UInt64(max(0, status.st_size)) != arrival.size {
             finding = ItemFinding(
                 state: .changed, differences: [.size],
                 detail: sizes(now: UInt64(max(0, status.st_size)), then: arrival.size))
         } else {
             finding = try read(place, arrival, isTree: isTree, progressed)
         }
+        if isSealed, finding.state == .ok { finding = try open(place, arrival, isTree: isTree, keys, progressed) }
         guard finding.state == .changed, !isTree else { return finding }
         if status.st_mode & 0o222 != 0 { finding.differences.append(.mode) }
         let touched = Int64(status.st_ctim.tv_sec)
@@ -107,7 +113,7 @@ package enum InboxVerification {
         } catch {
             switch error.code {
             case .cancelled: throw error
-            case .unreadable: return ItemFinding(state: .unreadable, detail: error.message)
+            case .unreadable, .locked: return ItemFinding(state: .unreadable, detail: error.message)
             // The item itself was there a moment ago; an entry in it that is gone or different is a change.
             case .gone, .different:
                 return ItemFinding(state: .changed, differences: [.contents], detail: error.message)
@@ -115,7 +121,7 @@ package enum InboxVerification {
         }
         if now.digest == arrival.digest { return ItemFinding(state: .ok) }
         var finding = ItemFinding(state: .changed)
-        if now.size != arrival.size {
+        if now.size != arrival.size, !arrival.protection.isSealed {
             finding.differences.append(.size)
             finding.detail = sizes(now: now.size, then: arrival.size)
         }
@@ -125,6 +131,35 @@ package enum InboxVerification {
         }
         if finding.differences.isEmpty { finding.differences.append(.contents) }
         return finding
+    }
+
+    /// Opens a sealed item that is as it was stored: every part of it must be authentic.
+    private static func open(
+        _ place: InboxPlace, _ arrival: Arrival, isTree: Bool, _ keys: FileKeys?,
+        _ progressed: (Int) throws(StoredDigestError) -> Void
+    ) throws(StoredDigestError) -> ItemFinding {
+        var finding = ItemFinding(state: .ok)
+        guard let keys, let contents = keys.contentDigests(of: arrival) else {
+            finding.isLocked = true
+            return finding
+        }
+        do throws(StoredDigestError) {
+            let now = try StoredDigest.read(
+                place.name, in: place.folder.raw, isTree: isTree, algorithm: contents.sent.algorithm, keys: keys,
+                progressed: progressed)
+            guard let lasting = contents.lasting, lasting != now.digest else { return finding }
+            return ItemFinding(state: .changed, differences: [.contents], detail: "it was sealed with other contents")
+        } catch {
+            switch error.code {
+            case .cancelled: throw error
+            case .locked:
+                finding.isLocked = true
+                return finding
+            case .unreadable: return ItemFinding(state: .unreadable, detail: error.message)
+            case .gone, .different:
+                return ItemFinding(state: .changed, differences: [.contents], detail: error.message)
+            }
+        }
     }
 
     private static func sizes(now: UInt64, then: UInt64) -> String { "\(now) bytes instead of \(then)" }

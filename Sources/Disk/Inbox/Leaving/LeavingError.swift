@@ -1,4 +1,5 @@
 import Glibc
+import Protection
 import Sharing
 import SystemCalls
 
@@ -16,6 +17,8 @@ package struct LeavingError: Error, Hashable, Sendable, CustomStringConvertible 
         /// The new name is taken.
         case nameTaken
         case noRoom
+        /// It is sealed, and its key is not in memory.
+        case locked
         /// The copy differs from the item that was read.
         case mismatch
         case disk
@@ -30,6 +33,14 @@ package struct LeavingError: Error, Hashable, Sendable, CustomStringConvertible 
     init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
+    }
+
+    init(_ what: String, _ error: SealedFileError) {
+        switch error {
+        case .closed(let cause): self.init(cause.code == .locked ? .locked : .disk, "\(what): \(cause)")
+        case .damaged: self.init(.mismatch, "\(what): \(error)")
+        case .system(let cause): self.init(what, cause)
+        }
     }
 
     /// - Parameter what: the step that failed, with its item: `cannot copy report.pdf`.

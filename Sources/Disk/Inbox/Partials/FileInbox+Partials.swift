@@ -1,5 +1,6 @@
 package import Digests
 import Glibc
+import Protection
 package import Sharing
 import SystemCalls
 
@@ -15,15 +16,20 @@ extension FileInbox {
     package func trimPartials() { staging?.partials.trim() }
 
     package func hasKept(_ key: PartialKey) -> Bool {
-        staging?.partials.isThere(Partials.name(of: key)) ?? false
+        let name = Partials.name(of: key)
+        guard let staging, staging.partials.isThere(name) else { return false }
+        guard key.protection.isSealed else { return true }
+        return vault?.canOpen(key.protection) ?? false || staging.keptSealers.has(name)
     }
 
-    package func boundKept(of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem]) {
+    package func boundKept(
+        of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem], protections: [ProtectionClass]
+    ) {
         let owner = PartialKey.owner(peer)
         guard let staging, staging.partials.isAnythingThere(of: owner) else { return }
         var spared: [String: UInt64] = [:]
-        for item in items {
-            guard let key = PartialKey(item, from: peer) else { continue }
+        for (item, protection) in zip(items, protections) {
+            guard let key = PartialKey(item, from: peer, protection: protection) else { continue }
             // Contents take more disk than their bytes: one or two blocks for each entry, and `Limits.entryBytes`.
             let entries = (item.entries ?? 1).multipliedSaturating(by: 8_192 + Limits.entryBytes)
             let (most, overflow) = key.size.addingReportingOverflow(min(entries, .max - 65_536) + 65_536)
@@ -36,15 +42,19 @@ extension FileInbox {
         let name = Partials.name(of: key)
         guard let staging, staging.partials.isThere(name), staging.partials.take(name) == true else { return }
         defer { staging.partials.giveBack(name) }
-        var reading = KeptReading(staging, algorithm)
+        // The keys of the present recipients: sealing is not needed here.
+        let sealing = key.protection.isSealed ? try? sealing(key.protection, in: staging) : nil
+        guard !key.protection.isSealed || sealing != nil else { return }
+        var reading = KeptReading(staging, algorithm, sealing)
         reading.read(name, found)
     }
 
     package func seemsPresent(_ arrival: Arrival) -> Bool {
         guard let holder = try? holder(of: arrival) else { return false }
         var status = stat()
-        guard fstatat(holder.raw, arrival.stored.name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+        guard fstatat(holder.raw, arrival.nameOnDisk, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
         if arrival.item.kind == .tree { return status.st_mode & S_IFMT == S_IFDIR }
+        if arrival.protection.isSealed { return status.st_mode & S_IFMT == S_IFREG }
         return status.st_mode & S_IFMT == S_IFREG && UInt64(max(0, status.st_size)) == arrival.size
     }
 
@@ -52,7 +62,7 @@ extension FileInbox {
     /// - Throws: `notKept` if that was another Inbox, or if the folder cannot be opened.
     private func holder(of arrival: Arrival) throws(TransferError) -> OpenFolder {
         let folder = arrival.destination.folder
-        let place = (folder.map { "\(path)/\($0)" } ?? path) + "/" + arrival.stored.name.text
+        let place = (folder.map { "\(path)/\($0)" } ?? path) + "/" + arrival.nameOnDisk
         guard arrival.stored.path == place else {
             throw TransferError(.notKept, "\(arrival.stored.name) was stored elsewhere")
         }
@@ -68,14 +78,45 @@ extension FileInbox {
 
     package func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferError) -> Digest {
         let holder = try holder(of: arrival)
+        var keys: FileKeys?
+        if arrival.protection.isSealed {
+            guard let vault else { throw TransferError(.notKept, "\(arrival.stored.name) is sealed") }
+            keys = FileKeys(vault)
+        }
         do {
             return try StoredDigest.read(
-                arrival.stored.name.text, in: holder.raw, isTree: arrival.item.kind == .tree, algorithm: algorithm
+                arrival.nameOnDisk, in: holder.raw, isTree: arrival.item.kind == .tree, algorithm: algorithm,
+                keys: keys
             ).digest
         } catch {
             throw TransferError(.notKept, error.message)
         }
     }
+}
+
+extension FileInbox {
+    package func contentDigests(of arrival: Arrival) -> ContentDigests? {
+        guard arrival.protection.isSealed else {
+            return ContentDigests(lasting: arrival.digest, sent: arrival.sentDigest ?? arrival.digest)
+        }
+        return vault.flatMap { FileKeys($0).contentDigests(of: arrival) }
+    }
+
+    /// The keys to seal an item with; nil if it is not sealed.
+    /// - Throws: `storage` if there are none.
+    func sealing(_ protection: ProtectionClass, in staging: StagingFolder) throws(TransferError) -> ItemSealing? {
+        guard protection.isSealed else { return nil }
+        guard let vault else { throw TransferError(.storage, "it cannot be sealed: there are no keys") }
+        do {
+            return ItemSealing(
+                recipients: try vault.recipients(for: protection), keys: FileKeys(vault), kept: staging.keptSealers)
+        } catch {
+            throw TransferError(error)
+        }
+    }
+
+    /// Forgets the keys of files whose transfer was cut: they are not continued.
+    package func forgetKeptKeys() { staging?.keptSealers.wipe() }
 }
 
 extension FileInbox: ConsentMarking {
@@ -95,11 +136,14 @@ extension FileInbox: ConsentMarking {
 /// Computes digests of the kept parts of an item. Skips a file that cannot be read or that changes meanwhile.
 private struct KeptReading: ~Copyable {
     private let staging: StagingFolder
+    /// Of a sealed item.
+    private let sealing: ItemSealing?
     private let buffer: UnsafeMutableRawBufferPointer
     private var state: DigestState
 
-    init(_ staging: StagingFolder, _ algorithm: DigestAlgorithm) {
+    init(_ staging: StagingFolder, _ algorithm: DigestAlgorithm, _ sealing: ItemSealing?) {
         self.staging = staging
+        self.sealing = sealing
         state = DigestState(algorithm)
         buffer = .allocate(byteCount: 256 << 10, alignment: 4_096)
     }
@@ -119,7 +163,14 @@ private struct KeptReading: ~Copyable {
             switch status.st_mode & S_IFMT {
             case S_IFREG:
                 guard let size = UInt64(exactly: status.st_size), size > 0 else { continue }
-                guard let file = try? sumUp(open.raw, size: size, KeptFile.pathHash(path)) else { continue }
+                let file: KeptFile?
+                if let sealing {
+                    guard let own = path.isEmpty ? path : SealedName.own(path) else { continue }
+                    file = try? sumUp(sealed: open.raw, sealing, item: name, KeptFile.pathHash(own))
+                } else {
+                    file = try? sumUp(open.raw, size: size, KeptFile.pathHash(path))
+                }
+                guard let file else { continue }
                 guard found(file) else { return }
             case S_IFDIR:
                 guard var contents = try? FolderContents.make(of: open.raw) else { continue }
@@ -131,6 +182,35 @@ private struct KeptReading: ~Copyable {
                 continue
             }
         }
+    }
+
+    /// - Returns: nil for a part without contents.
+    private mutating func sumUp(
+        sealed file: Int32, _ sealing: ItemSealing, item: String, _ pathHash: UInt64
+    ) throws -> KeptFile? {
+        let chunkKey = sealing.kept.chunkKey(KeptSealers.Place(item: item, pathHash: pathHash))
+        let source = try SealedFile.open(
+            FileDescriptor.copy(of: file), sealing.keys, chunkKey: chunkKey, isPart: true)
+        guard source.size > 0 else { return nil }
+        let exponent = KeptFile.blockExponent(forSize: source.size)
+        var kept = KeptFile(pathHash: pathHash, size: source.size, blockExponent: exponent, digests: [])
+        var missing = 1 << exponent
+        state.reset()
+        try source.read(upTo: source.size) { bytes in
+            var rest = bytes
+            while !rest.isEmpty {
+                let count = min(missing, rest.count)
+                state.update(UnsafeRawBufferPointer(rebasing: rest[..<count]))
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+                missing -= count
+                if missing == 0 {
+                    kept.digests.append(state.finalize())
+                    missing = 1 << exponent
+                }
+            }
+        }
+        if missing < 1 << exponent { kept.digests.append(state.finalize()) }
+        return kept
     }
 
     private mutating func sumUp(_ file: Int32, size: UInt64, _ pathHash: UInt64) throws(SystemError) -> KeptFile {

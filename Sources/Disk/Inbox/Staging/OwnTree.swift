@@ -58,21 +58,24 @@ enum OwnTree {
     /// - Parameters:
     ///   - newName: not taken in `newFolder`.
     ///   - buffer: the buffer for the copy.
+    ///   - keys: those of a sealed item, whose copy is open; nil for a copy as it is on the disk.
     ///   - copied: called with the bytes copied since the last call.
+    /// - Throws: `SystemError`; with keys also `SealedFileError`.
     static func copy(
         _ name: UnsafePointer<CChar>,
         in folder: Int32,
         as newName: UnsafePointer<CChar>,
         in newFolder: Int32,
         through buffer: UnsafeMutableRawBufferPointer,
+        keys: FileKeys? = nil,
         depth: Int = 0,
         copied: (Int) -> Void
-    ) throws(SystemError) {
+    ) throws {
         var status = stat()
         try systemCall { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
         switch status.st_mode & S_IFMT {
         case S_IFREG:
-            try copyFile(name, in: folder, as: newName, in: newFolder, through: buffer, copied)
+            try copyFile(name, in: folder, as: newName, in: newFolder, through: buffer, keys, copied)
         case S_IFLNK:
             let target = try readLink(name, in: folder)
             try systemCall { symlinkat(target, newFolder, newName) }
@@ -83,8 +86,10 @@ enum OwnTree {
             let to = FileDescriptor(owning: try systemCall { openat(newFolder, newName, entering) })
             var contents = try FolderContents.make(of: from.raw)
             while let name = try contents.next() {
+                let own = keys == nil ? nil : try ownName(name, in: from.raw)
                 try copy(
-                    name, in: from.raw, as: name, in: to.raw, through: buffer, depth: depth + 1, copied: copied)
+                    name, in: from.raw, as: own ?? Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1)),
+                    in: to.raw, through: buffer, keys: keys, depth: depth + 1, copied: copied)
             }
             keep(status, on: to.raw)
         default:
@@ -98,8 +103,9 @@ enum OwnTree {
         as newName: UnsafePointer<CChar>,
         in newFolder: Int32,
         through buffer: UnsafeMutableRawBufferPointer,
+        _ keys: FileKeys?,
         _ copied: (Int) -> Void
-    ) throws(SystemError) {
+    ) throws {
         let from = FileDescriptor(owning: try systemCall { openat(folder, name, reading) })
         var status = stat()
         try systemCall { fstat(from.raw, &status) }
@@ -107,19 +113,42 @@ enum OwnTree {
         let mode: mode_t = status.st_mode & 0o111 == 0 ? 0o666 : 0o777
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let to = FileDescriptor(owning: try systemCall { openat(newFolder, newName, flags, mode) })
-        while true {
+        if let keys {
+            let source = try SealedFile.open(FileDescriptor.copy(of: from.raw), keys)
+            try source.read(upTo: source.size) { (bytes) throws(SealedFileError) in
+                do throws(SystemError) {
+                    try write(bytes, to: to.raw)
+                } catch {
+                    throw .system(error)
+                }
+                copied(bytes.count)
+            }
+        }
+        while keys == nil {
             let count = try systemCall { Glibc.read(from.raw, buffer.baseAddress, buffer.count) }
             if count == 0 { break }
-            var rest = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-            while !rest.isEmpty {
-                let written = try systemCall { Glibc.write(to.raw, rest.baseAddress, rest.count) }
-                if written == 0 { throw SystemError(EIO) }
-                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-            }
+            try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: to.raw)
             copied(count)
         }
         keep(status, on: to.raw)
         try to.close()
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let written = try systemCall { Glibc.write(file, rest.baseAddress, rest.count) }
+            if written == 0 { throw SystemError(EIO) }
+            rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+        }
+    }
+
+    /// The own name of a sealed file, with a NUL behind it; nil for other entries, whose names stay.
+    private static func ownName(_ name: UnsafePointer<CChar>, in folder: Int32) throws(SystemError) -> [CChar]? {
+        var status = stat()
+        try systemCall { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
+        guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return SealedName.own(String(cString: name)).map { Array($0.utf8CString) }
     }
 
     /// Keeps the modification time, as far as the file system can store it.

@@ -1,5 +1,6 @@
 import ContentCheck
 import Glibc
+import Secrets
 import Sharing
 import Synchronization
 import SystemCalls
@@ -12,7 +13,7 @@ extension StagedFiles {
         let found = state.withLock { state -> Result<ContentVerdict?, TransferError> in
             guard state.phase == .writing else { return .failure(Self.goneFault) }
             do throws(TransferError) {
-                return .success(try verdict(on: claim))
+                return .success(try verdict(on: claim, chunkKey: state.chunkKey))
             } catch {
                 return .failure(error)
             }
@@ -20,18 +21,26 @@ extension StagedFiles {
         return try found.get()
     }
 
-    private func verdict(on claim: ContentClaim) throws(TransferError) -> ContentVerdict? {
+    private func verdict(on claim: ContentClaim, chunkKey: SecretBytes?) throws(TransferError) -> ContentVerdict? {
         guard let checker, !isTree else { return nil }
         do {
             let file = try staging.opening.open(name, below: staging.folder.raw, flags: O_RDONLY | O_NONBLOCK)
             var status = stat()
             try systemCall { fstat(file.raw, &status) }
-            let size = UInt64(max(0, status.st_size))
-            let verdict = claim.verdict(by: checker, descriptor: file.raw, size: size)
+            let verdict: ContentVerdict
+            if let sealing {
+                let sealed = try SealedFile.open(
+                    FileDescriptor.copy(of: file.raw), sealing.keys, chunkKey: chunkKey)
+                verdict = claim.verdict(by: checker, size: sealed.size) { try? sealed.bytes(at: $0, count: $1) }
+            } else {
+                let size = UInt64(max(0, status.st_size))
+                verdict = claim.verdict(by: checker, descriptor: file.raw, size: size)
+            }
             if verdict.outcome == .lying { try quarantine(file.raw, status, verdict) }
             return verdict
         } catch {
-            throw .disk("cannot look into", name, error, on: staging.folder.raw)
+            let cause = error as? SystemError ?? SystemError(EIO)
+            throw .disk("cannot look into", name, cause, on: staging.folder.raw)
         }
     }
 

@@ -11,7 +11,7 @@ extension StagedFiles {
             let display = display(entry.path)
             try staging.aboutToMake(display)
             try checkRoom(for: entry, display)
-            let (folder, name) = try place(of: entry.path, what: "cannot create", &state)
+            let (folder, name) = try filePlace(of: entry.path, what: "cannot create", &state)
             // The kernel applies the umask (or the folder's default ACL): this needs no second call, and no race to
             // find the umask out. A mode that forbids writing does not bind the descriptor that creates the file.
             let mode: mode_t = entry.executable ? 0o555 : 0o444
@@ -21,8 +21,13 @@ extension StagedFiles {
                 let raw = try replacing(entry.path, name, in: folder.raw, state) { () throws(SystemError) in
                     try systemCall { openat(folder.raw, name, flags, mode) }
                 }
-                file = WritingFile(
-                    FileDescriptor(owning: raw), entry: entry, displayPath: display, gathers: gathers(entry))
+                let descriptor = FileDescriptor(owning: raw)
+                if let sealer = try sealing?.makeSealer() {
+                    file = WritingFile(
+                        descriptor, entry: entry, displayPath: display, gathers: gathers(entry), sealer: sealer)
+                } else {
+                    file = WritingFile(descriptor, entry: entry, displayPath: display, gathers: gathers(entry))
+                }
             } catch {
                 // An item that is a single file has no folder that the sender could have left out.
                 if entry.path == nil, error.number == ENOENT {
@@ -32,6 +37,7 @@ extension StagedFiles {
             }
             do throws(SystemError) {
                 file.roomTaken = try takeRoom(for: entry, in: file.descriptor.raw)
+                try file.begin { staging.partials.removeOldest() }
             } catch {
                 unlinkat(folder.raw, name, 0)
                 throw .disk("cannot store", "\(display) (\(entry.size ?? 0) bytes)", error, on: staging.folder.raw)
@@ -61,13 +67,15 @@ extension StagedFiles {
             guard let file = state.file.take() else { throw TransferError(.unexpected, "no file is open to end") }
             let display = file.displayPath
             if isTree { staging.earlySync?.wrote(file.unstartedBytes) }
-            let rest: WriteBehindQueue.File?
+            let entry = file.entry
+            let end: WritingFile.End
             do throws(SystemError) {
-                rest = try file.end()
+                end = try file.end { staging.partials.removeOldest() }
             } catch {
                 throw .disk("cannot write", display, error, on: staging.folder.raw)
             }
-            guard let rest else { return }
+            if sealing != nil { try note(end, entry, &state) }
+            guard let rest = end.rest else { return }
             do throws(WriteBehindQueue.WriteError) {
                 try behind.add(rest)
             } catch {
@@ -106,7 +114,8 @@ extension StagedFiles {
 
     /// Refuses a file that no disk can hold without asking this disk for room.
     func checkRoom(for entry: FileEntry, _ display: String) throws(TransferError) {
-        guard let whole = entry.size, whole >= Self.preallocationThreshold else { return }
+        guard let contents = entry.size, contents >= Self.preallocationThreshold else { return }
+        let whole = sealing?.bytes(ofContents: contents) ?? contents
         let size = whole - min(whole, entry.offset)
         staging.makeRoom(for: size)
         let free: UInt64
@@ -120,8 +129,8 @@ extension StagedFiles {
 
     /// - Returns: whether room was reserved; not every file system can.
     func takeRoom(for entry: FileEntry, in file: Int32) throws(SystemError) -> Bool {
-        guard let size = entry.size, size >= Self.preallocationThreshold, let size = Int64(exactly: size),
-            !staging.isInMemory
+        guard let size = entry.size, size >= Self.preallocationThreshold,
+            let size = Int64(exactly: sealing?.bytes(ofContents: size) ?? size), !staging.isInMemory
         else { return false }
         do throws(SystemError) {
             try systemCall { CLinuxShims_fallocate_keep_size(file, size) }

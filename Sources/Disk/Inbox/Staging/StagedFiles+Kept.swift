@@ -11,17 +11,17 @@ extension StagedFiles {
     func resumeFile(
         _ entry: FileEntry, contents: (UnsafeRawBufferPointer) -> Void
     ) throws(TransferError) {
+        if let sealing { return try resumeSealed(entry, sealing, contents: contents) }
         try state.withLock { state throws(TransferError) in
             try check(state)
             let display = display(entry.path)
             let (folder, name) = try place(of: entry.path, what: "cannot resume", &state)
-            guard isKept, state.came?.contains(KeptFile.pathHash(entry.path)) != true, isTree || state.entryCount == 0
-            else { throw Self.notKept(display) }
+            guard mayResume(entry, state) else { throw Self.notKept(display) }
             var file: WritingFile
             do throws(SystemError) {
                 let kept = try Self.reopen(name, in: folder.raw, entry)
                 file = WritingFile(kept, entry: entry, displayPath: display)
-            } catch  where [ENOENT, ELOOP, ENOTDIR, ENXIO, EISDIR].contains(error.number) {
+            } catch  where Self.meansNotKept(error) {
                 throw Self.notKept(display)
             } catch {
                 throw .disk("cannot resume", display, error, on: staging.folder.raw)
@@ -45,13 +45,23 @@ extension StagedFiles {
         }
     }
 
-    private static func notKept(_ display: String) -> TransferError {
+    /// Whether the entry of an earlier attempt may be taken over: nothing of this attempt is in its place.
+    func mayResume(_ entry: FileEntry, _ state: borrowing State) -> Bool {
+        isKept && state.came?.contains(KeptFile.pathHash(entry.path)) != true && (isTree || state.entryCount == 0)
+    }
+
+    /// Whether an error of `reopen` means that there is no such file.
+    static func meansNotKept(_ error: SystemError) -> Bool {
+        [ENOENT, ELOOP, ENOTDIR, ENXIO, EISDIR].contains(error.number)
+    }
+
+    static func notKept(_ display: String) -> TransferError {
         TransferError(.notKept, "the kept part of \(display) is gone")
     }
 
     /// Opens a file for writing that was made read-only when it began.
     /// - Throws: `ENXIO` if it is no file, or shorter than the offset at which it is resumed.
-    private static func reopen(
+    static func reopen(
         _ name: String, in folder: Int32, _ entry: FileEntry
     ) throws(SystemError) -> FileDescriptor {
         let flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
@@ -156,13 +166,16 @@ extension StagedFiles {
                 if unlinkat(open.raw, entry, 0) != 0 { throw .last }
                 continue
             }
-            let path = folder.map { "\($0)/\(text)" } ?? text
-            guard came.contains(KeptFile.pathHash(path)) else {
+            var status = stat()
+            try systemCall { fstatat(open.raw, entry, &status, AT_SYMLINK_NOFOLLOW) }
+            // A sealed file has its own name and an ending.
+            let isSealed = sealing != nil && status.st_mode & S_IFMT == S_IFREG
+            let own = isSealed ? SealedName.own(text) : text
+            let path = own.map { own in folder.map { "\($0)/\(own)" } ?? own }
+            guard let path, came.contains(KeptFile.pathHash(path)) else {
                 leftovers.append(text)
                 continue
             }
-            var status = stat()
-            try systemCall { fstatat(open.raw, entry, &status, AT_SYMLINK_NOFOLLOW) }
             if status.st_mode & S_IFMT == S_IFDIR { folders.append(path) }
         }
         for leftover in leftovers where unlinkat(open.raw, leftover, 0) != 0 {

@@ -20,6 +20,7 @@ extension StagedFiles {
                 throw .creating("cannot make the folder", path.text, error, on: staging.folder.raw)
             }
             state.add(path)
+            state.sealedListing?.folder(path)
         }
     }
 
@@ -38,6 +39,7 @@ extension StagedFiles {
             // A link is synced with its folder, so its own place is not remembered.
             state.add(nil)
             state.came?.insert(KeptFile.pathHash(path))
+            state.sealedListing?.link(path, target: target)
         }
     }
 

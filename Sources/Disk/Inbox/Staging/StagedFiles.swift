@@ -1,6 +1,8 @@
+import Age
 import ContentCheck
 import Digests
 import Glibc
+import Secrets
 import Sharing
 import Synchronization
 import SystemCalls
@@ -23,6 +25,8 @@ final class StagedFiles: StagedItem {
     let isTree: Bool
     /// Checks received contents; nil for no check.
     let checker: ContentChecker?
+    /// Nil for an item that is not sealed.
+    let sealing: ItemSealing?
     /// Its name in the staging folder.
     let name: String
     /// Whether its name can be found again: `staging.partials` has it in use while this item is written.
@@ -43,17 +47,20 @@ final class StagedFiles: StagedItem {
         isTree: Bool,
         isKeyed: Bool = false,
         isKept: Bool = false,
-        checker: ContentChecker? = nil
+        checker: ContentChecker? = nil,
+        sealing: ItemSealing? = nil
     ) throws(TransferError) {
         self.staging = staging
         self.name = name
         self.isTree = isTree
         self.isKeyed = isKeyed
         self.checker = checker
+        self.sealing = sealing
         self.behind = WriteBehindQueue { staging.partials.removeOldest() }
         let isKept = isKept && Self.isThere(name, isTree: isTree, in: staging)
         self.isKept = isKept
         self.state = Mutex(State(came: isTree && isKept ? [] : nil))
+        if sealing != nil, isTree, !isKept { state.withLock { $0.sealedListing = TreeListing(.xxh3_128) } }
         guard isTree, !isKept else { return }
         do {
             try systemCall { mkdirat(staging.folder.raw, name, 0o755) }
@@ -96,6 +103,12 @@ final class StagedFiles: StagedItem {
         var places: [SafeRelativePath]? = []
         /// Of a tree with kept parts: the path hashes of entries that have come again. The rest is not part of it.
         var came: Set<UInt64>?
+        /// Of a sealed tree that is written from its first entry on: the listing of its sealed files.
+        var sealedListing: TreeListing?
+        /// Of a sealed file that was written from its first byte on.
+        var sealedDigest: Digest?
+        /// Of a sealed file that has ended: for the check of its contents.
+        var chunkKey: SecretBytes?
 
         init(came: Set<UInt64>?) {
             self.came = came
@@ -186,7 +199,7 @@ extension StagedFiles {
     func keep() {
         let hasContents: Bool? = state.withLock { state in
             guard state.phase != .gone else { return nil }
-            if let file = state.file.take() { file.breakOff() }
+            if let file = state.file.take() { breakOff(file) }
             // Parts that were not written are fetched again.
             try? behind.finish()
             state.folder = nil
@@ -203,7 +216,9 @@ extension StagedFiles {
 
     private var isEmpty: Bool {
         var status = stat()
-        return fstatat(staging.folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_size == 0
+        guard fstatat(staging.folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return true }
+        // A part of a sealed file is of no use before its first whole chunk.
+        return sealing == nil ? status.st_size == 0 : status.st_size <= AgeLayout.sealedChunkBytes
     }
 
     func discard() {

@@ -24,6 +24,8 @@ final class StagingFolder: Sendable {
     let isInMemory: Bool
     /// The kept parts of interrupted items.
     let partials: Partials
+    /// The sealers of files that were cut.
+    let keptSealers = KeptSealers()
     /// For trees of small files; nil if the file system has no disk.
     let earlySync: BackgroundSync?
     private let made = Atomic<UInt64>(0)

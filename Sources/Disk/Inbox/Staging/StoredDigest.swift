@@ -1,5 +1,6 @@
 package import Digests
 import Glibc
+import Protection
 import Sharing
 import SystemCalls
 
@@ -32,6 +33,7 @@ package struct StoredDigest: Hashable, Sendable {
     ///   - folder: open; stays open.
     ///   - isTree: whether the item was a tree when it was stored.
     ///   - algorithm: the algorithm of the digest to compare with.
+    ///   - keys: for a sealed item, to read its contents; nil to read it as it is on the disk.
     ///   - fromDisk: whether to ask the kernel to drop its copies of the files first, so that the disk itself is read.
     ///     Not worth it for files that are read again soon.
     ///   - progressed: called with the bytes read since the last call. An error of it ends the reading.
@@ -40,13 +42,14 @@ package struct StoredDigest: Hashable, Sendable {
         in folder: Int32,
         isTree: Bool,
         algorithm: DigestAlgorithm,
+        keys: FileKeys? = nil,
         fromDisk: Bool = false,
         progressed: (Int) throws(StoredDigestError) -> Void = { _ in }
     ) throws(StoredDigestError) -> StoredDigest {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")) else {
             throw StoredDigestError(.different, name, "this cannot be the name of an item")
         }
-        var reading = DigestReading(algorithm: algorithm, fromDisk: fromDisk)
+        var reading = DigestReading(algorithm: algorithm, keys: keys, fromDisk: fromDisk)
         if isTree { return try reading.tree(name, in: folder, progressed) }
         let file = try reading.file(name, in: folder, display: name, progressed)
         return StoredDigest(digest: file.digest, size: file.size, entries: 1)
@@ -63,6 +66,8 @@ package struct StoredDigestError: Error, Hashable, Sendable, CustomStringConvert
         case different
         /// The disk or the permissions refused.
         case unreadable
+        /// It is sealed, and its key is not in memory.
+        case locked
         /// The observer of the progress ended it.
         case cancelled
     }
@@ -88,18 +93,31 @@ package struct StoredDigestError: Error, Hashable, Sendable, CustomStringConvert
     }
 }
 
+extension StoredDigestError {
+    init(_ error: SealedFileError, _ place: String) {
+        switch error {
+        case .closed(let cause): self.init(cause.code == .locked ? .locked : .unreadable, place, cause.description)
+        case .damaged: self.init(.different, place, error.description)
+        case .system(let cause): self.init(cause, place)
+        }
+    }
+}
+
 private struct DigestReading: ~Copyable {
     private static let bufferBytes = 256 << 10
     /// Files from this size on, in bytes, are announced to the kernel as read from front to back.
     private static let sequentialThreshold = 1 << 20
 
     private let fromDisk: Bool
+    /// Nil to read everything as it is on the disk.
+    private let keys: FileKeys?
     private let algorithm: DigestAlgorithm
     private let buffer: UnsafeMutableRawBufferPointer
     private var state: DigestState
 
-    init(algorithm: DigestAlgorithm, fromDisk: Bool) {
+    init(algorithm: DigestAlgorithm, keys: FileKeys?, fromDisk: Bool) {
         self.algorithm = algorithm
+        self.keys = keys
         self.fromDisk = fromDisk
         buffer = .allocate(byteCount: Self.bufferBytes, alignment: 4_096)
         state = DigestState(algorithm)
@@ -128,7 +146,10 @@ private struct DigestReading: ~Copyable {
             if fromDisk { posix_fadvise(file.raw, 0, 0, POSIX_FADV_DONTNEED) }
             if before.st_size >= Self.sequentialThreshold { posix_fadvise(file.raw, 0, 0, POSIX_FADV_SEQUENTIAL) }
             state.reset()
-            while true {
+            if let keys {
+                size = try sealed(file.raw, keys, progressed)
+            }
+            while keys == nil {
                 let count = try systemCall { Glibc.read(file.raw, buffer.baseAddress, buffer.count) }
                 if count == 0 { break }
                 state.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
@@ -143,16 +164,41 @@ private struct DigestReading: ~Copyable {
             after = try Self.status(of: file.raw)
         } catch {
             if let cancellation { throw cancellation }
-            throw StoredDigestError(error, display())
+            throw sealedFault.map { StoredDigestError($0, display()) } ?? StoredDigestError(error, display())
         }
-        guard FileStamp(before) == FileStamp(after), UInt64(max(0, after.st_size)) == size else {
+        guard FileStamp(before) == FileStamp(after), keys != nil || UInt64(max(0, after.st_size)) == size else {
             throw StoredDigestError(.different, display(), "it was written to while it was read")
         }
         return (state.finalize(), size, after.st_mode & 0o111 != 0)
     }
 
+    /// Adds the contents of a sealed file to the digest.
+    /// - Returns: their number.
+    private mutating func sealed(
+        _ file: Int32, _ keys: FileKeys, _ progressed: (Int) throws(StoredDigestError) -> Void
+    ) throws(SystemError) -> UInt64 {
+        let copy = try FileDescriptor.copy(of: file)
+        do throws(SealedFileError) {
+            let source = try SealedFile.open(copy, keys)
+            try source.read(upTo: source.size) { (bytes) throws(SealedFileError) in
+                state.update(bytes)
+                do throws(StoredDigestError) {
+                    try progressed(bytes.count)
+                } catch {
+                    cancellation = error
+                    throw .system(SystemError(ECANCELED))
+                }
+            }
+            return source.size
+        } catch {
+            sealedFault = error
+            throw SystemError(EIO)
+        }
+    }
+
     /// What `progressed` threw.
     private var cancellation: StoredDigestError?
+    private var sealedFault: SealedFileError?
 
     private static func status(of file: Int32) throws(SystemError) -> stat {
         var status = stat()
@@ -169,13 +215,13 @@ private struct DigestReading: ~Copyable {
         var next = 0
 
         init(
-            _ name: UnsafePointer<CChar>, in holder: Int32, path: SafeRelativePath?, most: UInt64
+            _ name: UnsafePointer<CChar>, in holder: Int32, path: SafeRelativePath?, most: UInt64, isSealed: Bool
         ) throws(SystemError) {
             let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
             let raw = try systemCall { openat(holder, name, flags) }
             folder = FileDescriptor(owning: raw)
             self.path = path
-            names = try SortedNames(of: raw, most: most)
+            names = try SortedNames(of: raw, most: most, areSealed: isSealed)
         }
     }
 
@@ -188,7 +234,7 @@ private struct DigestReading: ~Copyable {
         var total = StoredDigest(digest: Digest.of(algorithm, []), size: 0, entries: 1)
         var levels: [Level] = []
         do {
-            levels.append(try Level(root, in: folder, path: nil, most: Limits.entriesPerItem))
+            levels.append(try Level(root, in: folder, path: nil, most: Limits.entriesPerItem, isSealed: keys != nil))
         } catch {
             throw StoredDigestError(error, root)
         }
@@ -202,14 +248,16 @@ private struct DigestReading: ~Copyable {
             total.entries += 1
             guard total.entries <= Limits.entriesPerItem else { throw StoredDigestError(SystemError(EFBIG), root) }
             let path = try Self.path(level, index, root)
-            try level.names.withName(at: index) { name throws(StoredDigestError) in
+            let sealedName = level.names.sealedName(at: index)
+            try level.names.withName(at: index, sealedName) { name throws(StoredDigestError) in
                 var status = stat()
                 do throws(SystemError) {
                     try systemCall { fstatat(level.folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) }
                     switch status.st_mode & S_IFMT {
                     case S_IFDIR:
                         let most = Limits.entriesPerItem - total.entries
-                        levels.append(try Level(name, in: level.folder.raw, path: path, most: most))
+                        levels.append(
+                            try Level(name, in: level.folder.raw, path: path, most: most, isSealed: keys != nil))
                         listing.folder(path)
                         return
                     case S_IFREG: break
@@ -261,30 +309,56 @@ private struct DigestReading: ~Copyable {
     }
 }
 
-/// The names in one folder, sorted by their bytes, one after the other in a single piece of memory.
+/// The names in one folder, sorted by their bytes, one after the other in a single piece of memory. Of sealed files the
+/// own names are sorted.
 private struct SortedNames {
     /// The names, each with a NUL after it.
     private var bytes: [UInt8] = []
     /// Where each begins.
     private var starts: [UInt32] = []
+    /// Where the names of sealed files begin.
+    private var sealed: Set<UInt32> = []
 
     var count: Int { starts.count }
 
-    /// - Parameter most: more names than that are not read.
-    /// - Throws: `EFBIG` where there are more.
-    init(of folder: Int32, most: UInt64) throws(SystemError) {
+    /// - Parameters:
+    ///   - most: more names than that are not read.
+    ///   - areSealed: whether the files are sealed.
+    /// - Throws: `EFBIG` where there are more; `ENXIO` for a file that should be sealed and does not have such a name.
+    init(of folder: Int32, most: UInt64, areSealed: Bool) throws(SystemError) {
         var contents = try FolderContents.make(of: folder)
         while let name = try contents.next() {
             guard let start = UInt32(exactly: bytes.count), UInt64(starts.count) < most else {
                 throw SystemError(EFBIG)
             }
             starts.append(start)
-            bytes.append(contentsOf: UnsafeRawBufferPointer(start: name, count: strlen(name) + 1))
+            var count = strlen(name)
+            if areSealed, try Self.isFile(name, in: folder) {
+                let ending = SealedName.ending.utf8.count
+                guard count > ending, strcmp(name + (count - ending), SealedName.ending) == 0 else {
+                    throw SystemError(ENXIO)
+                }
+                count -= ending
+                sealed.insert(start)
+            }
+            bytes.append(contentsOf: UnsafeRawBufferPointer(start: name, count: count))
+            bytes.append(0)
         }
         bytes.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
             starts.sort { strcmp(base + Int($0), base + Int($1)) < 0 }
         }
+    }
+
+    private static func isFile(_ name: UnsafePointer<CChar>, in folder: Int32) throws(SystemError) -> Bool {
+        var status = stat()
+        try systemCall { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
+        return status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// The name on the disk of a sealed file; nil for all others.
+    func sealedName(at index: Int) -> String? {
+        sealed.contains(starts[index]) ? withName(at: index) { String(cString: $0) + SealedName.ending } : nil
     }
 
     /// Calls `body` with the name, which ends with a NUL and is valid during the call only.
@@ -295,6 +369,17 @@ private struct SortedNames {
             // There is a name at each index, so there are bytes.
             let name = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[Int(starts[index])...])
             return try body(name.assumingMemoryBound(to: CChar.self).baseAddress.unsafelyUnwrapped)
+        }
+    }
+
+    /// The same with another name in its place.
+    func withName<Result, Failure: Error>(
+        at index: Int, _ other: String?, _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let other else { return try withName(at: index, body) }
+        let name = other.utf8CString
+        return try name.withUnsafeBufferPointer { name throws(Failure) in
+            try body(name.baseAddress.unsafelyUnwrapped)
         }
     }
 

@@ -107,8 +107,10 @@ final class WriteBehindQueue: Sendable {
             do throws(SystemError) {
                 var writing = WritingFile(
                     FileDescriptor(owning: file.descriptor), entry: file.entry, displayPath: file.displayPath)
-                try writing.write(file.contents, makingRoom: makingRoom)
-                _ = try writing.end()
+                try file.contents.withBytes { (contents) throws(SystemError) in
+                    try writing.write(contents, makingRoom: makingRoom)
+                }
+                _ = try writing.end(makingRoom: makingRoom)
             } catch {
                 let fault = WriteError(error: error, displayPath: file.displayPath)
                 state.withLock { $0.fault = $0.fault ?? fault }

@@ -1,5 +1,8 @@
+import Age
 import CLinuxShims
+import Digests
 import Glibc
+import Secrets
 import Sharing
 import SystemCalls
 
@@ -13,17 +16,29 @@ struct WritingFile: ~Copyable {
     let entry: FileEntry
     /// For messages.
     let displayPath: String
-    /// Whether the file system has reserved room for `entry.size` bytes.
+    /// Whether the file system has reserved room for all of it.
     var roomTaken = false
     /// The received contents of a small file that is written behind; nil for others.
     private var gathered: [UInt8]?
+    /// Seals the contents on their way; nil for a file that is not sealed, and for one that is whole already.
+    private var sealing: Sealing?
+    /// Bytes of contents.
+    private var received: UInt64
+    /// Bytes in the file.
     private var written: Int64
     /// Whether the file has the announced size.
-    var isComplete: Bool { entry.size == UInt64(written) }
+    var isComplete: Bool { entry.size == received }
     /// The bytes before this offset are being written to the disk, or are there.
     private var started: Int64
     /// Bytes that the kernel has not yet been asked to write to the disk.
     var unstartedBytes: UInt64 { UInt64(written - started) }
+
+    /// The sealing of one file.
+    struct Sealing: ~Copyable {
+        var sealer: AgeSealer
+        /// The digest of the sealed file so far; nil for one that was begun earlier.
+        var digest: DigestState?
+    }
 
     /// - Parameters:
     ///   - entry: with the bytes that are there already; the descriptor stands behind them.
@@ -34,9 +49,35 @@ struct WritingFile: ~Copyable {
         self.descriptor = descriptor
         self.entry = entry
         self.displayPath = displayPath
+        self.received = entry.offset
         self.written = Int64(clamping: entry.offset)
         self.started = written
         self.gathered = gathers ? [] : nil
+        self.sealing = nil
+    }
+
+    /// A file that is sealed.
+    ///
+    /// - Parameters:
+    ///   - received: bytes of contents that are there.
+    ///   - sealer: a new one, or the one that has written the bytes that are there.
+    ///   - written: bytes that are there, with the header; 0 for a new file.
+    init(
+        _ descriptor: consuming FileDescriptor, entry: FileEntry, displayPath: String, gathers: Bool = false,
+        received: UInt64 = 0, sealer: consuming AgeSealer, written: Int = 0
+    ) {
+        self.init(descriptor, entry: entry, displayPath: displayPath, gathers: gathers)
+        self.received = received
+        let written = Int64(written)
+        self.written = written
+        self.started = written
+        self.sealing = Sealing(sealer: sealer, digest: written == 0 ? DigestState(.xxh3_128) : nil)
+    }
+
+    /// Writes the header of a sealed file, before its contents. A gathered file gets it at its end.
+    mutating func begin(makingRoom: () -> Bool) throws(SystemError) {
+        guard gathered == nil, written == 0, let header = sealing?.begin() else { return }
+        try header.withBytes { (bytes) throws(SystemError) in try put(bytes, makingRoom: makingRoom) }
     }
 
     /// - Parameter makingRoom: called when the disk is full; whether to try again.
@@ -44,13 +85,27 @@ struct WritingFile: ~Copyable {
         _ bytes: UnsafeRawBufferPointer, makingRoom: () -> Bool
     ) throws(SystemError) {
         if let count = gathered?.count {
-            written += Int64(bytes.count)
+            received += UInt64(bytes.count)
             gathered?.append(contentsOf: bytes)
             guard count + bytes.count > WriteBehindQueue.maximumBytes, let all = gathered.take() else { return }
             // More than was announced.
-            written = 0
-            return try write(all, makingRoom: makingRoom)
+            received = 0
+            try begin(makingRoom: makingRoom)
+            return try all.withBytes { (all) throws(SystemError) in try write(all, makingRoom: makingRoom) }
         }
+        received += UInt64(bytes.count)
+        guard var sealing = sealing.take() else { return try put(bytes, makingRoom: makingRoom) }
+        do throws(SystemError) {
+            try sealing.seal(bytes) { (sealed) throws(SystemError) in try put(sealed, makingRoom: makingRoom) }
+        } catch {
+            self.sealing = consume sealing
+            throw error
+        }
+        self.sealing = consume sealing
+    }
+
+    /// Writes bytes of the file as they are.
+    private mutating func put(_ bytes: UnsafeRawBufferPointer, makingRoom: () -> Bool) throws(SystemError) {
         var rest = bytes
         while !rest.isEmpty {
             let count: Int
@@ -71,38 +126,96 @@ struct WritingFile: ~Copyable {
         }
     }
 
-    mutating func write(_ bytes: [UInt8], makingRoom: () -> Bool) throws(SystemError) {
-        // `withUnsafeBytes` cannot throw a typed error.
-        let failure = bytes.withUnsafeBytes { bytes -> SystemError? in
+    /// Ends the writing before the file is whole, and releases the room for the missing bytes.
+    /// - Returns: the sealer, with which it can be continued; nil if nothing is sealed.
+    consuming func breakOff() -> AgeSealer? {
+        if roomTaken { ftruncate(descriptor.raw, off_t(written)) }
+        guard gathered == nil, let sealing = sealing.take() else { return nil }
+        return consume sealing.sealer
+    }
+
+    /// The end of a file.
+    struct End {
+        /// The gathered contents, which are still to be written; nil for a file that is written.
+        var rest: WriteBehindQueue.File?
+        /// The digest of a file that was sealed from its first byte on.
+        var sealedDigest: Digest?
+        /// The key of a file that was sealed.
+        var chunkKey: SecretBytes?
+    }
+
+    /// Ends the writing.
+    consuming func end(makingRoom: () -> Bool) throws(SystemError) -> End {
+        var end = End()
+        if var contents = gathered.take() {
+            if var sealing = sealing.take() {
+                contents = sealing.whole(contents)
+                end.chunkKey = sealing.sealer.chunkKey
+                end.sealedDigest = Digest.of(.xxh3_128, contents)
+            }
+            let (entry, displayPath) = (entry, displayPath)
+            end.rest = WriteBehindQueue.File(
+                descriptor: descriptor.release(), entry: entry, displayPath: displayPath, contents: contents)
+            return end
+        }
+        if var sealing = sealing.take() {
+            try sealing.finish { (sealed) throws(SystemError) in try put(sealed, makingRoom: makingRoom) }
+            end.chunkKey = sealing.sealer.chunkKey
+            end.sealedDigest = sealing.digest?.finalize()
+        }
+        if roomTaken, !isComplete { ftruncate(descriptor.raw, off_t(written)) }
+        // The sender chooses the time. If the file system cannot store it, the contents are still good.
+        _ = FileTimes.set(entry.modified, of: descriptor.raw)
+        try descriptor.close()
+        return end
+    }
+}
+
+extension WritingFile.Sealing {
+    /// - Returns: the bytes before the contents.
+    mutating func begin() -> [UInt8] {
+        digest?.update(sealer.header)
+        return sealer.header
+    }
+
+    /// Seals the next contents, and adds the sealed bytes to the digest.
+    mutating func seal(
+        _ contents: UnsafeRawBufferPointer, into write: (UnsafeRawBufferPointer) throws(SystemError) -> Void
+    ) throws(SystemError) {
+        try sealer.seal(contents) { (sealed) throws(SystemError) in
+            digest?.update(sealed)
+            try write(sealed)
+        }
+    }
+
+    mutating func finish(into write: (UnsafeRawBufferPointer) throws(SystemError) -> Void) throws(SystemError) {
+        try sealer.finish { (sealed) throws(SystemError) in
+            digest?.update(sealed)
+            try write(sealed)
+        }
+    }
+
+    /// A whole file in memory.
+    mutating func whole(_ contents: [UInt8]) -> [UInt8] {
+        var file = sealer.header
+        contents.withUnsafeBytes { contents in sealer.seal(contents) { file += $0 } }
+        sealer.finish { file += $0 }
+        return file
+    }
+}
+
+extension [UInt8] {
+    /// As `withUnsafeBytes`, which cannot throw a typed error.
+    func withBytes(_ body: (UnsafeRawBufferPointer) throws(SystemError) -> Void) throws(SystemError) {
+        let failure = withUnsafeBytes { bytes -> SystemError? in
             do throws(SystemError) {
-                try write(bytes, makingRoom: makingRoom)
+                try body(bytes)
                 return nil
             } catch {
                 return error
             }
         }
         if let failure { throw failure }
-    }
-
-    /// Ends the writing before the file is whole, and releases the room for the missing bytes.
-    consuming func breakOff() {
-        if roomTaken { ftruncate(descriptor.raw, off_t(written)) }
-    }
-
-    /// Ends the writing.
-    /// - Returns: the gathered contents, which are still to be written; nil for a file that is written.
-    consuming func end() throws(SystemError) -> WriteBehindQueue.File? {
-        if let contents = gathered.take() {
-            let (entry, displayPath) = (entry, displayPath)
-            return WriteBehindQueue.File(
-                descriptor: descriptor.release(), entry: entry, displayPath: displayPath, contents: contents)
-        }
-
-        if roomTaken, entry.size.map({ $0 > UInt64(written) }) ?? false { ftruncate(descriptor.raw, off_t(written)) }
-        // The sender chooses the time. If the file system cannot store it, the contents are still good.
-        _ = FileTimes.set(entry.modified, of: descriptor.raw)
-        try descriptor.close()
-        return nil
     }
 }
 

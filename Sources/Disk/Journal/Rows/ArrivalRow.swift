@@ -1,5 +1,6 @@
 import ContentCheck
 import Digests
+import Foundation
 import GRDB
 import Sharing
 import UniformTypes
@@ -12,15 +13,16 @@ enum ArrivalRow {
         number, transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer, \
         sender_name, annotation, content_outcome, content_type, content_explanation, stored_name, stored_path, \
         arrived, state, due, deferred_since, deferrals, attempts, refused_by, folder, handler, dialect, \
-        sent_digest, entries_came, \(DepartureRow.columns)
+        sent_digest, entries_came, protection, sealed_contents, \(DepartureRow.columns)
         """
 
     static let insertion = """
         INSERT INTO arrivals (
             transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer,
             sender_name, annotation, content_outcome, content_type, content_explanation, device, inode,
-            arrived, state, due, folder, handler, dialect, sent_digest, entries_came, deferrals, attempts, refused_by
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '[]')
+            arrived, state, due, folder, handler, dialect, sent_digest, entries_came, protection, sealed_contents,
+            deferrals, attempts, refused_by
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '[]')
         """
 
     /// The values of `insertion`.
@@ -46,6 +48,8 @@ enum ArrivalRow {
             facts.destination.folder?.text.databaseValue, facts.destination.handler?.databaseValue,
             facts.dialect == dialects.standard ? nil : facts.dialect.name.databaseValue,
             facts.sentDigest?.description.databaseValue, facts.entries.map { Int64(bitPattern: $0).databaseValue },
+            facts.protection.isSealed ? facts.protection.rawValue.databaseValue : nil,
+            facts.sealedContents.map { Data($0).databaseValue },
         ]
         return StatementArguments(values)
     }
@@ -65,6 +69,10 @@ enum ArrivalRow {
         facts.peer = facts.peer.visiting(by: facts.dialect)
         facts.sentDigest = try columns.optionalText("sender's digest") { Digest($0) }
         facts.entries = try columns.optionalBits("number of entries that came")
+        if let protection = try columns.optionalText("protection", ProtectionClass.init(rawValue:)) {
+            facts.destination = facts.destination.protected(as: protection)
+        }
+        facts.sealedContents = try columns.optionalBytes("sealed digests")
         return JournalEntry(
             arrival: Arrival(number: number, facts: facts, stored: stored), arrived: arrived, state: state,
             waiting: state == .waiting ? waiting : nil, attemptCount: waiting.attempts, attempts: [],

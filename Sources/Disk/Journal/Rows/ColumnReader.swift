@@ -67,6 +67,14 @@ struct ColumnReader {
         }
     }
 
+    mutating func optionalBytes(_ column: String) throws(UnreadableRowError) -> [UInt8]? {
+        switch value().storage {
+        case .null: return nil
+        case .blob(let data): return Array(data)
+        default: throw unreadable(column)
+        }
+    }
+
     mutating func text(_ column: String) throws(UnreadableRowError) -> String {
         guard let text = try optionalText(column) else { throw unreadable(column) }
         return text

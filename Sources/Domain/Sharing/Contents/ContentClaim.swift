@@ -28,6 +28,15 @@ package struct ContentClaim: Hashable, Sendable {
         }
     }
 
+    /// The verdict on content that is read by `reading`; see `ContentChecker.check`.
+    package func verdict(
+        by checker: ContentChecker, size: UInt64, reading: @escaping (UInt64, Int) -> [UInt8]?
+    ) -> ContentVerdict {
+        checker.check(size: size, reading: reading, startBytes: Self.startBytes) { content, start in
+            verdict(on: content, start, checker)
+        }
+    }
+
     /// The verdict on content in memory.
     package func verdict(by checker: ContentChecker, bytes: [UInt8]) -> ContentVerdict {
         checker.check(bytes: bytes, startBytes: Self.startBytes) { content, start in

@@ -44,8 +44,8 @@ package final class IncomingTransfer {
     private var whole: [WholeItem] = []
     private var wholeBytes: UInt64 = 0
     private var receipts: [ItemReceipt]
-    /// The items that an earlier attempt at this transfer has stored.
-    private let earlier: [Int: Arrival]
+    /// The items that an earlier attempt at this transfer has stored, with the digests that the sender knows.
+    private let earlier: [Int: (arrival: Arrival, sent: Digest)]
     private var receivedBytes: UInt64 = 0
     private var receivedEntries: UInt64 = 0
     private let turn: CommitTurn
@@ -58,10 +58,12 @@ package final class IncomingTransfer {
         var staged: any StagedItem
         var bytes: UInt64
         var entries: UInt64
-        /// See `ArrivalFacts.digest`.
+        /// Of the contents; of a tree in byte order, unless it is sealed.
         var digest: Digest
         /// The digest that the sender knows; see `ArrivalFacts.sentDigest`.
         var sentDigest: Digest
+        /// Nil for an item that is not sealed.
+        var sealed: SealedDigests?
         var content: ContentVerdict?
         var isLookedInto = false
     }
@@ -117,11 +119,13 @@ package final class IncomingTransfer {
         self.order = TransferOrder(items: offer.items, verdict: verdict, binding: binding)
         self.fileDigest = DigestState(verdict.digest)
         self.receipts = Array(repeating: ItemReceipt(.notSent), count: offer.items.count)
-        var stored: [Int: Arrival] = [:]
+        var stored: [Int: (arrival: Arrival, sent: Digest)] = [:]
         for arrival in earlier
         where offer.items.indices.contains(arrival.itemNumber) && offer.items[arrival.itemNumber] == arrival.item {
-            stored[arrival.itemNumber] = arrival
-            receipts[arrival.itemNumber] = ItemReceipt(arrival)
+            // A locked one is received again: nothing here can tell whether its contents are the same.
+            guard let digests = inbox.contentDigests(of: arrival) else { continue }
+            stored[arrival.itemNumber] = (arrival, digests.sent)
+            receipts[arrival.itemNumber] = ItemReceipt(arrival, digest: digests.sent)
         }
         self.earlier = stored
     }
@@ -144,9 +148,12 @@ package final class IncomingTransfer {
         try order.beginItem(number)
         begun = number
         let isTree = offer.items[number].kind == .tree
+        let protection = verdict.items[number].destination.protection ?? .none
         staged = try inbox.stage(
             transfer: offer.transfer, item: number, isTree: isTree,
-            partial: offer.dialect.resumes ? PartialKey(offer.items[number], from: peer) : nil)
+            partial: offer.dialect.resumes
+                ? PartialKey(offer.items[number], from: peer, protection: protection) : nil,
+            protection: protection)
         listing = isTree ? TreeListing(digestAlgorithm) : nil
         soleFileDigest = nil
     }
@@ -251,15 +258,17 @@ package final class IncomingTransfer {
             throw TransferError(.digestMismatch, "\(offer.items[number].name) is not what was sent")
         }
         if listing != nil { try item.removeLeftovers() }
+        let sealed = try item.sealedDigests(
+            of: ContentDigests(lasting: isInByteOrder ? ours : nil, sent: digest ?? ours))
         // Later readers of the tree compute its digest in byte order.
-        let lasting = isInByteOrder ? ours : try item.digest(digestAlgorithm)
+        let lasting = isInByteOrder || sealed != nil ? ours : try item.digest(digestAlgorithm)
         staged = nil
         begun = nil
         listing = nil
         whole.append(
             WholeItem(
                 number: number, staged: item, bytes: bytes, entries: entries, digest: lasting,
-                sentDigest: digest ?? lasting))
+                sentDigest: digest ?? lasting, sealed: sealed))
         wholeBytes += bytes
         if binding == .announced {
             try item.rest()
@@ -283,10 +292,10 @@ package final class IncomingTransfer {
     package func present(_ number: Int, digest: Digest) throws(TransferError) {
         try order.presentItem(number)
         advance(offer.items[number].size ?? 0)
-        if let arrival = earlier[number], digest == arrival.sentDigest ?? arrival.digest { return }
+        if let earlier = earlier[number], digest == earlier.sent { return }
         let arrivals = EarlierArrivals(inbox: inbox, journal: journal)
         if let arrival = arrivals.verified(offer.items[number], from: peer, digest) {
-            receipts[number] = arrivals.receipt(arrival)
+            receipts[number] = arrivals.receipt(arrival, digest: digest)
         } else {
             let what = "\(offer.items[number].name) was changed in the Inbox, or has left it"
             setFault(TransferError(.notKept, what), number)
@@ -402,9 +411,7 @@ package final class IncomingTransfer {
                     offer.items[item.number], from: peer, item.digest, besides: offer.transfer)
             else { return true }
             item.staged.discard()
-            var receipt = arrivals.receipt(arrival)
-            receipt.outcome = .stored(name: arrival.stored.name.text, size: item.bytes, digest: item.sentDigest)
-            receipts[item.number] = receipt
+            receipts[item.number] = arrivals.receipt(arrival, digest: item.sentDigest)
             return false
         }
     }
@@ -464,8 +471,9 @@ package final class IncomingTransfer {
             item: offer.items[item.number],
             size: item.bytes,
             entries: item.entries,
-            digest: item.digest,
-            sentDigest: item.sentDigest == item.digest ? nil : item.sentDigest,
+            digest: item.sealed?.stored ?? item.digest,
+            sentDigest: item.sealed != nil || item.sentDigest == item.digest ? nil : item.sentDigest,
+            sealedContents: item.sealed?.contents,
             peer: peer,
             senderName: offer.senderName,
             annotation: offer.annotation,

@@ -1,8 +1,8 @@
 private import Digests
 import UniformTypes
 
-/// The key of staged contents: it is the same for an item of the same kind, name and type, offered by the same peer, in
-/// any transfer, by any command.
+/// The key of staged contents: it is the same for an item of the same kind, name, type and protection, offered by the
+/// same peer, in any transfer, by any command.
 ///
 /// The size is not part of it: a file that has grown, or a tree with one different file, continues at the difference.
 /// The contents found are not trusted: every byte is compared with the source.
@@ -11,14 +11,16 @@ package struct PartialKey: Hashable, Sendable {
     package let text: String
     /// Bytes of the item's contents as it is offered now.
     package let size: UInt64
+    package let protection: ProtectionClass
 
     /// - Returns: nil for an item that cannot be resumed, because its size is not known.
-    package init?(_ item: OfferedItem, from peer: PeerID) {
+    package init?(_ item: OfferedItem, from peer: PeerID, protection: ProtectionClass = .none) {
         guard let size = item.size else { return nil }
         self.size = size
+        self.protection = protection
+        let fields = ["item", item.kind.rawValue, item.name.text, item.type.identifier]
         self.text =
-            Self.owner(peer)
-            + StableHash.text("item", item.kind.rawValue, item.name.text, item.type.identifier).prefix(16)
+            Self.owner(peer) + StableHash.text(fields + (protection.isSealed ? [protection.rawValue] : [])).prefix(16)
     }
 
     /// The first 16 digits of all keys of a peer. Two peers have the same digits only if one forges such a key; then
@@ -49,7 +51,9 @@ package struct ConsentKey: Hashable, Sendable {
 private struct StableHash: ~Copyable {
     private var state = DigestState(.sha256)
 
-    static func text(_ fields: String...) -> String {
+    static func text(_ fields: String...) -> String { text(fields) }
+
+    static func text(_ fields: [String]) -> String {
         var hash = StableHash()
         hash.add(fields)
         return hash.text()

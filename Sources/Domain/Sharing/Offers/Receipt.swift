@@ -79,9 +79,12 @@ extension ItemReceipt {
     }
 
     /// The receipt for an item that has arrived before.
-    package init(_ arrival: Arrival, handler: HandlerAnswer = HandlerAnswer(.none), isAlready: Bool = false) {
+    /// - Parameter digest: the one that its sender knows.
+    package init(
+        _ arrival: Arrival, digest: Digest, handler: HandlerAnswer = HandlerAnswer(.none), isAlready: Bool = false
+    ) {
         self.init(
-            .stored(name: arrival.stored.name.text, size: arrival.size, digest: arrival.sentDigest ?? arrival.digest),
+            .stored(name: arrival.stored.name.text, size: arrival.size, digest: digest),
             handler: handler, content: arrival.content, isAlready: isAlready)
     }
 }

@@ -27,10 +27,13 @@ package struct ArrivalFacts: Hashable, Sendable {
     package var size: UInt64
     /// Files, folders and links in the item, itself included; nil if an older Waft recorded the arrival.
     package var entries: UInt64?
-    /// The digest of a file's contents, or of a tree's listing in byte order, independent of the order of arrival.
+    /// The digest of a file, or of a tree's listing in byte order, as it is on the disk: of a sealed item the digest of
+    /// its sealed form.
     package var digest: Digest
     /// If a tree was not sent in byte order: the digest of its listing in the order of sending, which the sender knows.
     package var sentDigest: Digest?
+    /// Of a sealed item: the digests of its contents, sealed (`SealedDigests.contents`).
+    package var sealedContents: [UInt8]?
     package var peer: PeerID
     package var senderName: String
     package var annotation: [String: String]
@@ -39,6 +42,9 @@ package struct ArrivalFacts: Hashable, Sendable {
     package var destination: Destination
     /// The protocol of the transfer.
     package var dialect: Dialect
+
+    /// How it is sealed on the disk.
+    package var protection: ProtectionClass { destination.protection ?? .none }
 
     /// The type for handlers: the declared one, or the one found by the check of the content.
     package var type: UniformType {
@@ -55,6 +61,7 @@ package struct ArrivalFacts: Hashable, Sendable {
         entries: UInt64? = nil,
         digest: Digest,
         sentDigest: Digest? = nil,
+        sealedContents: [UInt8]? = nil,
         peer: PeerID,
         senderName: String,
         annotation: [String: String],
@@ -70,6 +77,7 @@ package struct ArrivalFacts: Hashable, Sendable {
         self.entries = entries
         self.digest = digest
         self.sentDigest = sentDigest
+        self.sealedContents = sealedContents
         self.peer = peer
         self.senderName = senderName
         self.annotation = annotation
@@ -91,6 +99,9 @@ package struct Arrival: Hashable, Sendable {
         self.facts = facts
         self.stored = stored
     }
+
+    /// The last name of its path: that of a sealed file has an ending of its own.
+    package var nameOnDisk: String { PathText.lastName(of: stored.path) }
 
     package subscript<Value>(dynamicMember fact: KeyPath<ArrivalFacts, Value>) -> Value { facts[keyPath: fact] }
 }

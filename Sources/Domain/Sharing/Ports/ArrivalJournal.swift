@@ -43,11 +43,17 @@ package struct UnsettledArrival: Sendable {
     /// Its intended name, and the folder below the Inbox; nil for the Inbox itself.
     package var name: SafeName
     package var folder: SafeRelativePath?
+    /// Whether it is a sealed file, which its name on the disk shows.
+    package var isSealedFile: Bool
 
-    package init(number: ArrivalNumber, identity: FileIdentity?, name: SafeName, folder: SafeRelativePath?) {
+    package init(
+        number: ArrivalNumber, identity: FileIdentity?, name: SafeName, folder: SafeRelativePath?,
+        isSealedFile: Bool = false
+    ) {
         self.number = number
         self.identity = identity
         self.name = name
         self.folder = folder
+        self.isSealedFile = isSealedFile
     }
 }

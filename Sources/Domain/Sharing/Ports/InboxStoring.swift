@@ -23,18 +23,22 @@ package protocol InboxStoring: Sendable {
     /// oldest kept parts of other items are removed to make room for the item.
     /// - Parameters:
     ///   - isTree: whether the item is a folder with contents, or one file.
-    ///   - partial: the key for an interrupted item; nil if it is not kept.
+    ///   - partial: the key for an interrupted item, of the same protection; nil if it is not kept.
+    ///   - protection: how it is sealed from its first byte on.
+    /// - Throws: `storage` also if there are no keys to seal it with.
     func stage(
-        transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
+        transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?, protection: ProtectionClass
     ) throws(TransferError) -> any StagedItem
 
-    /// Whether something is kept under the key and no transfer uses it.
+    /// Whether something that can be read now is kept under the key, and no transfer uses it.
     func hasKept(_ key: PartialKey) -> Bool
 
     /// Limits a peer's kept items to so many bytes on the disk, with `Limits.entryBytes` for each file, folder and
     /// link. The oldest are removed first. Kept parts of `items`, which are about to come, do not count and stay,
     /// unless they are larger than the items.
-    func boundKept(of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem])
+    /// - Parameter protections: as many as there are items, in their order.
+    func boundKept(
+        of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem], protections: [ProtectionClass])
 
     /// Reads the kept files of a key and computes their digests: of every file that is not empty, as it is on the disk
     /// now. Unreadable files are left out.
@@ -44,9 +48,12 @@ package protocol InboxStoring: Sendable {
     /// Whether the stored item seems to be in the Inbox still: under that name, of that kind, a file also of that size.
     func seemsPresent(_ arrival: Arrival) -> Bool
 
-    /// The digest of the file or folder in the Inbox that has an arrival's name; of a tree in byte order.
-    /// - Throws: `notKept` if it is missing or cannot be read.
+    /// The digest of the contents of the file or folder in the Inbox that has an arrival's name; of a tree in byte order.
+    /// - Throws: `notKept` if it is missing or cannot be read, as while it is locked.
     func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferError) -> Digest
+
+    /// The digests of an arrival's contents, as they were when it came; nil while it is locked.
+    func contentDigests(of arrival: Arrival) -> ContentDigests?
 
     /// Moves whole items into the Inbox, in order: contents and names are on the disk when this returns.
     ///
@@ -85,6 +92,24 @@ package struct ItemToCommit: Sendable {
 }
 
 extension InboxStoring {
+    /// For items that are not sealed.
+    package func contentDigests(of arrival: Arrival) -> ContentDigests? {
+        guard !arrival.protection.isSealed else { return nil }
+        return ContentDigests(lasting: arrival.digest, sent: arrival.sentDigest ?? arrival.digest)
+    }
+
+    /// A place for an item that is not sealed.
+    package func stage(
+        transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
+    ) throws(TransferError) -> any StagedItem {
+        try stage(transfer: transfer, item: item, isTree: isTree, partial: partial, protection: .none)
+    }
+
+    /// The limit for a peer whose items are not sealed.
+    package func boundKept(of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem]) {
+        boundKept(of: peer, to: bytes, besides: items, protections: items.map { _ in .none })
+    }
+
     /// A place for an item that is not kept.
     package func stage(transfer: TransferID, item: Int, isTree: Bool) throws(TransferError) -> any StagedItem {
         try stage(transfer: transfer, item: item, isTree: isTree, partial: nil)

@@ -44,6 +44,10 @@ package protocol StagedItem: AnyObject, Sendable {
     /// A liar loses its executable bit and is marked, so that users of the Inbox can see it.
     /// - Returns: nil if contents are not checked.
     func contentVerdict(on claim: ContentClaim) throws(TransferError) -> ContentVerdict?
+    /// The digests that the journal keeps of a sealed item; nil for one that is not sealed. After the last entry, before
+    /// the commit.
+    /// - Throws: `storage` if it cannot be sealed or read.
+    func sealedDigests(of contents: ContentDigests) throws(TransferError) -> SealedDigests?
     /// Writes the origin of the whole item into its attributes, as far as the disk can keep them.
     func label(_ facts: ArrivalFacts)
     /// Ends the writing and keeps the contents under the key; discards them if there is no key or nothing was written.
@@ -54,6 +58,8 @@ package protocol StagedItem: AnyObject, Sendable {
 }
 
 extension StagedItem {
+    /// For items that are never sealed.
+    package func sealedDigests(of contents: ContentDigests) throws(TransferError) -> SealedDigests? { nil }
     /// For items without attributes.
     package func label(_ facts: ArrivalFacts) {}
     /// For items that hold nothing open.

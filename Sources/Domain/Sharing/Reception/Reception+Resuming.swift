@@ -11,13 +11,16 @@ extension Reception {
         let stored = (try? journal.arrivals(of: offer.transfer, from: peer)) ?? []
         let ofTransfer = Dictionary(stored.map { ($0.itemNumber, $0) }) { _, later in later }
         for (number, item) in offer.items.enumerated() where verdict.items[number].answer == .accepted {
-            guard let key = PartialKey(item, from: peer) else { continue }
-            if let arrival = ofTransfer[number], arrival.item == item, arrival.digest.algorithm == verdict.digest {
+            let protection = verdict.items[number].destination.protection ?? .none
+            guard let key = PartialKey(item, from: peer, protection: protection) else { continue }
+            if let arrival = ofTransfer[number], arrival.item == item,
+                let digest = inbox.contentDigests(of: arrival)?.sent, digest.algorithm == verdict.digest
+            {
                 // This transfer has stored it, even if it has left the Inbox since.
-                verdict.items[number].present = arrival.sentDigest ?? arrival.digest
+                verdict.items[number].present = digest
             } else {
                 verdict.items[number].present =
-                    EarlierArrivals(inbox: inbox, journal: journal).latest(item, from: peer, verdict.digest)?.digest
+                    EarlierArrivals(inbox: inbox, journal: journal).latestDigest(item, from: peer, verdict.digest)
             }
             verdict.items[number].hasKept = inbox.hasKept(key)
         }
@@ -70,7 +73,8 @@ extension Reception {
         defer { _ = holdOpen(id, from: peer, for: Limits.contentsWait) }
         var goesOn = true
         for (number, item) in offer.items.enumerated() where goesOn && verdict.items[number].answer == .accepted {
-            guard let key = PartialKey(item, from: peer) else { continue }
+            let protection = verdict.items[number].destination.protection ?? .none
+            guard let key = PartialKey(item, from: peer, protection: protection) else { continue }
             inbox.readKept(key, verdict.digest) { file in
                 goesOn = found(number, file)
                 return goesOn
@@ -103,8 +107,12 @@ package struct EarlierArrivals: Sendable {
         candidates(item, from: peer).first { inbox.seemsPresent($0) }
     }
 
-    func latest(_ item: OfferedItem, from peer: PeerID, _ algorithm: DigestAlgorithm) -> Arrival? {
-        candidates(item, from: peer).first { $0.digest.algorithm == algorithm && inbox.seemsPresent($0) }
+    /// The lasting digest of the latest one that can be read now.
+    func latestDigest(_ item: OfferedItem, from peer: PeerID, _ algorithm: DigestAlgorithm) -> Digest? {
+        for arrival in candidates(item, from: peer) where inbox.seemsPresent(arrival) {
+            if let digest = inbox.contentDigests(of: arrival)?.lasting, digest.algorithm == algorithm { return digest }
+        }
+        return nil
     }
 
     /// The one that has this digest now; reads its contents.
@@ -113,15 +121,17 @@ package struct EarlierArrivals: Sendable {
         _ item: OfferedItem, from peer: PeerID, _ digest: Digest, besides transfer: TransferID? = nil
     ) -> Arrival? {
         candidates(item, from: peer).first { arrival in
-            arrival.digest == digest && arrival.transfer != transfer && inbox.seemsPresent(arrival)
+            arrival.transfer != transfer && inbox.seemsPresent(arrival)
+                && inbox.contentDigests(of: arrival)?.lasting == digest
                 && (try? inbox.digest(of: arrival, digest.algorithm)) == digest
         }
     }
 
     /// The receipt for an item whose contents are in the Inbox, with the answer that its handlers gave when it came.
-    func receipt(_ arrival: Arrival) -> ItemReceipt {
+    /// - Parameter digest: that of its sender.
+    func receipt(_ arrival: Arrival, digest: Digest) -> ItemReceipt {
         let state = try? journal.deliveryState(of: arrival.number)
-        return ItemReceipt(arrival, handler: HandlerAnswer((state ?? nil) ?? .none), isAlready: true)
+        return ItemReceipt(arrival, digest: digest, handler: HandlerAnswer((state ?? nil) ?? .none), isAlready: true)
     }
 
     private func candidates(_ item: OfferedItem, from peer: PeerID) -> [Arrival] {

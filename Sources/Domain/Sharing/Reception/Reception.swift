@@ -260,7 +260,9 @@ package final class Reception: Sendable {
             ? quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer, besides: id)) : nil
         // The stranger's kept parts count as well, and are removed to make room for new contents.
         if let most = quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer)) {
-            inbox.boundKept(of: peer, to: most, besides: accepted.offer.items)
+            inbox.boundKept(
+                of: peer, to: most, besides: accepted.offer.items,
+                protections: accepted.verdict.items.map(\.destination).map { $0.protection ?? .none })
         }
         return IncomingTransfer(
             offer: accepted.offer,
@@ -366,7 +368,8 @@ package final class Reception: Sendable {
     }
 
     /// The journal's receipt of a transfer that an earlier process received, or that was forgotten here. Items without
-    /// an entry were not stored. The handlers' answers are not repeated.
+    /// an entry were not stored. The handlers' answers are not repeated. Nil also while an item is locked: only its
+    /// owner can tell its digest.
     private func journalledReceipt(of id: TransferID, from peer: PeerID) -> Receipt? {
         guard let arrivals = try? journal.arrivals(of: id, from: peer), let first = arrivals.first,
             (1...Limits.items).contains(first.itemsInOffer)
@@ -374,7 +377,8 @@ package final class Reception: Sendable {
         var receipt = Receipt(
             transfer: id, items: Array(repeating: ItemReceipt(.notSent), count: first.itemsInOffer))
         for arrival in arrivals where receipt.items.indices.contains(arrival.itemNumber) {
-            receipt.items[arrival.itemNumber] = ItemReceipt(arrival)
+            guard let digests = inbox.contentDigests(of: arrival) else { return nil }
+            receipt.items[arrival.itemNumber] = ItemReceipt(arrival, digest: digests.sent)
         }
         return receipt
     }

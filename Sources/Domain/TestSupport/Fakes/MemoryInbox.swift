@@ -150,7 +150,7 @@ package final class MemoryInbox: InboxStoring {
     package func freeEntries() -> UInt64 { entries }
 
     package func stage(
-        transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
+        transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?, protection: ProtectionClass
     ) throws(TransferError) -> any StagedItem {
         try attempt(.stage(item: item))
         return state.withLock { state in
@@ -165,7 +165,9 @@ package final class MemoryInbox: InboxStoring {
         }
     }
 
-    package func boundKept(of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem]) {
+    package func boundKept(
+        of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem], protections: [ProtectionClass]
+    ) {
         let sizes = items.compactMap { item in
             PartialKey(item, from: peer).map {
                 ($0.text, Footprint(bytes: $0.size, entries: (item.entries ?? 1) + 1).bytes)

@@ -26,6 +26,8 @@ package enum CallResult: Sendable {
     case cutShort
     /// The handler was not called, for it has crashed; wait this long before the next call. The attempt does not count.
     case postponed(Duration)
+    /// A sealed item was locked before its handler could get it. The attempt does not count.
+    case locked
 }
 
 /// Calls handlers' programs.
@@ -35,10 +37,17 @@ package protocol HandlerCalling: Sendable {
     ///
     /// If the task is cancelled, the program is ended with all processes that it has started.
     func call(_ call: DeliveryCall) async -> CallResult
+    /// Whether the program of the last call has taken a sealed item: its clear copy was gone. Asked once after a call.
+    func hasTaken(_ number: ArrivalNumber) -> Bool
     /// An item is about to leave the Inbox. A resident handler with this item gets a notice.
     func itemWillMove(_ number: ArrivalNumber) async
     /// No delivery waits for this handler: if it stays running, it may be ended after a while.
     func rests(_ handler: String) async
     /// Ends every handler that is running.
     func stop() async
+}
+
+extension HandlerCalling {
+    /// For callers that open no sealed items.
+    package func hasTaken(_ number: ArrivalNumber) -> Bool { false }
 }

@@ -12,6 +12,8 @@ extension DeliveryEngine {
         case left
         /// It is being delivered just now.
         case underWay
+        /// It is sealed, and cannot be opened before the unlock.
+        case locked
         /// One line.
         case fault(String)
     }

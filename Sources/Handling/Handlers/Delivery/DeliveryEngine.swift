@@ -47,6 +47,8 @@ package final class DeliveryEngine: Delivering {
     let observe: @Sendable (Arrival, HandlerAnswer) -> Void
     let left: @Sendable (Arrival, Departure) -> Void
     let isInboxThere: @Sendable () -> Bool
+    /// Opens sealed items; nil if there are none.
+    let copies: (any ClearCopying)?
     let places: Int
     let clock: DeliveryClock
     let logger: Logger
@@ -61,6 +63,7 @@ package final class DeliveryEngine: Delivering {
     ///   - subject: the facts for the choice of a handler, for an arrival; may read the disk.
     ///   - isInboxThere: whether the Inbox's disk is mounted. If not, deliveries wait, because a missing item may not
     ///     have left the Inbox.
+    ///   - copies: tells which sealed items can be opened; nil if there are none.
     ///   - observe: gets the answers about deliveries of an earlier run, which have no other listener.
     ///   - left: called for each item that a handler took out of the Inbox.
     ///   - places: how many hooks run at the same time.
@@ -72,6 +75,7 @@ package final class DeliveryEngine: Delivering {
         observe: @escaping @Sendable (Arrival, HandlerAnswer) -> Void = { _, _ in },
         left: @escaping @Sendable (Arrival, Departure) -> Void = { _, _ in },
         isInboxThere: @escaping @Sendable () -> Bool = { true },
+        copies: (any ClearCopying)? = nil,
         places: Int = defaultPlaces,
         clock: DeliveryClock = .system,
         logger: Logger
@@ -83,6 +87,7 @@ package final class DeliveryEngine: Delivering {
         self.observe = observe
         self.left = left
         self.isInboxThere = isInboxThere
+        self.copies = copies
         self.places = places
         self.clock = clock
         self.logger = logger
@@ -96,6 +101,11 @@ package final class DeliveryEngine: Delivering {
 
     var choice: HandlerChoice { choosing() }
 
+    /// Whether an item can be opened now.
+    func canOpen(_ protection: ProtectionClass) -> Bool {
+        !protection.isSealed || copies?.canOpen(protection) ?? false
+    }
+
     package func takes(_ facts: ArrivalFacts) -> Bool { choice.takes(facts) }
 
     package func deliver(_ arrivals: [Arrival], answered: @escaping @Sendable (Arrival, HandlerAnswer) -> Void) {
@@ -108,6 +118,9 @@ package final class DeliveryEngine: Delivering {
 
     /// Chooses the handler of each delivery again.
     package func handlersChanged() { mailbox.post(.handlersChanged) }
+
+    /// Delivers what can be opened now, in order, and holds what cannot be opened any more.
+    package func lockChanged() { mailbox.post(.handlersChanged) }
 
     /// Restarts a delivery, even one that has a result.
     package func retry(_ number: ArrivalNumber) async -> RetryAnswer {

@@ -19,6 +19,8 @@ struct DeliveryLoop {
         /// The end of its wait, by the engine's clock.
         var notBefore: Duration?
         var isUnderWay = false
+        /// Whether its sender knows that it is locked.
+        var isHeld = false
         /// When its handler got it, by the engine's clock.
         var begun: Duration = .zero
         /// The call that a person asked for; nil for the usual delivery.
@@ -97,7 +99,8 @@ struct DeliveryLoop {
                     number: arrival.number, transfer: arrival.transfer, peer: arrival.peer, due: engine.clock.now())
                 enter(delivery, arrival, answered: answered)
                 // For example a received URL whose scheme no handler opens.
-                if entries[arrival.number]?.candidate == nil { finish(arrival.number, as: .none, HandlerAnswer(.none)) }
+                guard let entry = entries[arrival.number], !entry.isHeld else { continue }
+                if entry.candidate == nil { finish(arrival.number, as: .none, HandlerAnswer(.none)) }
             }
         case .transferEnded(let transfer, let peer):
             open.remove(Source(transfer: transfer, peer: peer))
@@ -149,6 +152,7 @@ struct DeliveryLoop {
     /// Queues the delivery at its next handler. Without one it waits until a handler is installed.
     private mutating func assign(_ number: ArrivalNumber) {
         guard var entry = entries[number] else { return }
+        guard engine.canOpen(entry.subject.protection) else { return hold(number) }
         let candidates = engine.choice.candidates(for: entry.subject)
         let candidate = candidates.first { candidate in
             let handler = candidate.program.identifier
@@ -156,6 +160,7 @@ struct DeliveryLoop {
             return asked.call.handler == handler
         }
         entry.candidate = candidate
+        entry.isHeld = false
         entries[number] = entry
         guard let candidate else {
             if let asked = entry.asked {
@@ -178,7 +183,17 @@ struct DeliveryLoop {
         }
     }
 
-    /// The handlers have changed: deliveries that have not begun are assigned again.
+    /// A locked item waits for the unlock. That is no attempt; its sender gets to know that it is not opened yet.
+    private mutating func hold(_ number: ArrivalNumber) {
+        if entries[number]?.asked != nil { return endAsked(number, .locked) }
+        entries[number]?.candidate = nil
+        guard entries[number]?.isHeld == false, let answered = entries[number]?.answered, let arrival = read(number)
+        else { return }
+        entries[number]?.isHeld = true
+        answered(arrival, HandlerAnswer(.later))
+    }
+
+    /// The handlers have changed, or what can be opened: deliveries that have not begun are assigned again.
     private mutating func chooseAnew() {
         for handler in desks.keys { desks[handler]?.queue = DeliveryQueue() }
         for number in entries.keys.sorted() where entries[number]?.isUnderWay == false { assign(number) }
@@ -257,6 +272,7 @@ struct DeliveryLoop {
             case .answered(let outcome): outcome
             case .cutShort: AttemptOutcome(.later, reason: "the receiver stopped")
             case .postponed: AttemptOutcome(.later, reason: "the handler crashed, and is started again later")
+            case .locked: AttemptOutcome(.later, reason: "it is locked")
             }
         let isDone = outcome.answer == .yes
         write([number], outcome, isDone ? .ended(.yes) : .unchanged)
@@ -438,6 +454,9 @@ struct DeliveryLoop {
             write(
                 call.numbers, AttemptOutcome(.later, reason: "the handler crashed, and is started again later"), .again)
             for number in call.numbers { takeUpAgain(number, notBefore: nil) }
+        case .locked:
+            write(call.numbers, AttemptOutcome(.later, reason: "it is locked"), .again)
+            for number in call.numbers { takeUpAgain(number, notBefore: nil) }
         case .answered(let outcome):
             if outcome.answer != .yes, call.isLaunch { desks[handler]?.isLaunched = false }
             // Items of a batch may have waited differently, but mostly have not: equal steps are recorded together.
@@ -519,7 +538,11 @@ struct DeliveryLoop {
 
     /// Handlers may move and delete items: an item that is missing after a call was taken by the handler.
     private func noteDepartures(_ arrivals: [Arrival], _ handler: String) {
-        let gone = arrivals.filter { [.left, .gone].contains(place(of: $0)) }
+        let taken = arrivals.filter { engine.caller.hasTaken($0.number) }
+        defer { for arrival in taken { engine.copies?.remove(arrival) } }
+        let gone = taken + arrivals.filter { arrival in
+            !taken.contains(arrival) && [.left, .gone].contains(place(of: arrival))
+        }
         guard !gone.isEmpty else { return }
         do {
             let departure = Departure(.handler, at: engine.clock.now(), toward: handler)

@@ -24,12 +24,18 @@ package struct HandlerChoice: Sendable {
         package var link: URLParts?
         /// The identifier or name of the handler in the user's rules; nil for the usual handlers.
         package var chosen: String?
+        /// How the item is sealed.
+        package var protection: ProtectionClass
 
-        package init(type: UniformType, kind: ItemKind, link: URLParts? = nil, chosen: String? = nil) {
+        package init(
+            type: UniformType, kind: ItemKind, link: URLParts? = nil, chosen: String? = nil,
+            protection: ProtectionClass = .none
+        ) {
             self.type = type
             self.kind = kind
             self.link = link
             self.chosen = chosen
+            self.protection = protection
         }
     }
 

@@ -7,6 +7,8 @@ package final class HandlerCalls: HandlerCalling {
     private struct State {
         var residents: [String: (program: HandlerProgram, resident: ResidentHandler)] = [:]
         var isStopped = false
+        /// Sealed items whose clear copies programs have taken.
+        var taken: Set<ArrivalNumber> = []
     }
 
     private let runner: HandlerRunner
@@ -16,7 +18,36 @@ package final class HandlerCalls: HandlerCalling {
         self.runner = runner
     }
 
+    package func hasTaken(_ number: ArrivalNumber) -> Bool {
+        state.withLock { $0.taken.remove(number) != nil }
+    }
+
+    /// A sealed item is opened for the time of the call.
     package func call(_ call: DeliveryCall) async -> CallResult {
+        guard call.items.contains(where: { $0.arrival.protection.isSealed }) else { return await give(call) }
+        guard let copies = runner.copies else {
+            return .answered(AttemptOutcome(.later, reason: "sealed items cannot be opened here"))
+        }
+        var open = call
+        let arrivals: [Arrival]
+        do throws(ClearCopyError) {
+            arrivals = try copies.open(call.items.map(\.arrival), for: call.candidate.program.identifier)
+        } catch {
+            switch error {
+            case .locked: return .locked
+            case .later(let reason): return .answered(AttemptOutcome(.later, reason: reason))
+            case .failed(let reason): return .answered(AttemptOutcome(.failed, reason: reason))
+            }
+        }
+        for (index, arrival) in arrivals.enumerated() { open.items[index].arrival = arrival }
+        let result = await give(open)
+        let taken = copies.close(arrivals)
+        state.withLock { $0.taken.formUnion(taken) }
+        return result
+    }
+
+    /// Gives the items to the program as they are.
+    private func give(_ call: DeliveryCall) async -> CallResult {
         let program = call.candidate.program
         if program.identifier == SystemOpener.identifier { return await open(call) }
         guard let told = told(call)?.annotated(call.annotation) else {

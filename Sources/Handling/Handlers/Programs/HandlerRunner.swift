@@ -14,6 +14,8 @@ package struct HandlerRunner: Sendable {
     let scratchFolder: String
     let forbiddenPlaces: [String]
     let firstLaunches: FirstLaunches?
+    /// Opens sealed items; nil if there are none.
+    let copies: (any ClearCopying)?
     let grace: Duration
     let launcher: String
     let logger: Logger
@@ -25,6 +27,7 @@ package struct HandlerRunner: Sendable {
     ///     removed after it; made if it is missing. No other program writes in it.
     ///   - forbiddenPlaces: absolute paths that stay closed to every sandboxed program: `SandboxPlan.forbiddenPlaces`.
     ///   - firstLaunches: records first launches; nil to ask at every launch.
+    ///   - copies: opens sealed items; nil if there are none.
     ///   - grace: time between the request to leave and the kill.
     ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
     package init(
@@ -32,6 +35,7 @@ package struct HandlerRunner: Sendable {
         scratchFolder: String,
         forbiddenPlaces: [String] = [],
         firstLaunches: FirstLaunches? = nil,
+        copies: (any ClearCopying)? = nil,
         grace: Duration = .seconds(5),
         launcher: String = SandboxPlan.launcher,
         logger: Logger
@@ -40,6 +44,7 @@ package struct HandlerRunner: Sendable {
         self.scratchFolder = scratchFolder
         self.forbiddenPlaces = forbiddenPlaces
         self.firstLaunches = firstLaunches
+        self.copies = copies
         self.grace = grace
         self.launcher = launcher
         self.logger = logger
@@ -164,6 +169,7 @@ package struct HandlerRunner: Sendable {
             dataFolder: program.dataFolder ?? scratch.path,
             temporaryFolder: scratch.path,
             inbox: inbox,
+            clearFolder: copies?.folder(of: program.identifier),
             readablePaths: program.readablePaths,
             writablePaths: program.writablePaths,
             allowsNetwork: program.allowsNetwork,

@@ -1,0 +1,70 @@
+import Handlers
+import Inbox
+import Protection
+import Sharing
+
+/// Opens sealed items for handlers, by the keys that the vault has in memory.
+struct ClearCopies: ClearCopying {
+    let vault: Vault
+    /// Nil if no memory of this machine can hold them.
+    let clear: ClearFolder?
+    /// Absolute path of the Inbox.
+    let inbox: String
+    /// Bytes of all clear copies of a call, at most; nil for half of the free memory.
+    let quota: @Sendable () -> UInt64?
+
+    func canOpen(_ protection: ProtectionClass) -> Bool { vault.canOpen(protection) }
+
+    func folder(of handler: String) -> String? {
+        vault.standing.isSetUp ? clear?.folder(of: handler) : nil
+    }
+
+    func open(_ arrivals: [Arrival], for handler: String) throws(ClearCopyError) -> [Arrival] {
+        guard let clear, clear.folder(of: handler) != nil else {
+            throw .later("no folder in memory can hold its clear copy: XDG_RUNTIME_DIR must be on a tmpfs")
+        }
+        let keys = FileKeys(vault)
+        let bytes = arrivals.reduce(0) { $0 &+ ($1.protection.isSealed ? $1.size : 0) }
+        let most = quota() ?? clear.free / 2
+        guard bytes <= most else {
+            throw .later(
+                "its clear copy takes \(ByteCount.text(bytes)), and \(ByteCount.text(most)) are the most (clearQuota)")
+        }
+        var copies: [Arrival] = []
+        do throws(LeavingError) {
+            for arrival in arrivals {
+                var copy = arrival
+                if arrival.protection.isSealed {
+                    copy.stored.path = try clear.copy(arrival, inbox: inbox, keys: keys, for: handler)
+                    if let digests = keys.contentDigests(of: arrival) { copy.facts.digest = digests.sent }
+                }
+                copies.append(copy)
+            }
+            return copies
+        } catch {
+            _ = close(copies)
+            switch error.code {
+            case .locked: throw .locked
+            case .mismatch, .different: throw .failed(error.message)
+            default: throw .later(error.message)
+            }
+        }
+    }
+
+    func close(_ copies: [Arrival]) -> Set<ArrivalNumber> {
+        guard let clear else { return [] }
+        var taken: Set<ArrivalNumber> = []
+        for copy in copies where copy.protection.isSealed {
+            guard let below = PathText.part(of: copy.stored.path, below: clear.path),
+                let handler = PathText.names(in: below).first.map(String.init)
+            else { continue }
+            if !clear.remove(copy.number, of: handler) { taken.insert(copy.number) }
+        }
+        return taken
+    }
+
+    func remove(_ arrival: Arrival) {
+        // A sealed item that stays is not delivered again: its departure is in the journal.
+        _ = try? InboxLeaving.remove(arrival, inbox: inbox)
+    }
+}

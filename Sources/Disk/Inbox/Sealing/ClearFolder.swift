@@ -1,0 +1,110 @@
+import CLinuxShims
+import Glibc
+package import Sharing
+import SystemCalls
+
+/// The folder of clear copies of sealed items, in memory: each program has a folder in it, with a folder for each item.
+package struct ClearFolder: Sendable {
+    /// Absolute path.
+    package let path: String
+
+    /// Takes the first folder that can be used, makes it if it is missing, and removes the remains of an earlier
+    /// receiver. Blocks on the disk.
+    ///
+    /// - Parameter candidates: absolute paths; the folders above the last name of each exist.
+    /// - Returns: nil unless one is on a tmpfs, belongs to this user and is closed to others.
+    package init?(candidates: [String]) {
+        guard let path = candidates.first(where: { (try? Self.own($0)) == true }) else { return nil }
+        self.path = path
+        removeAll()
+    }
+
+    /// - Returns: whether the folder is on a tmpfs.
+    private static func own(_ path: String) throws(SystemError) -> Bool {
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw .last }
+        let folder = try FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        var status = stat()
+        try systemCall { fstat(folder.raw, &status) }
+        // Another user may have laid a trap where others may write.
+        guard status.st_uid == geteuid() else { throw SystemError(EPERM) }
+        if status.st_mode & 0o7777 != 0o700 { try systemCall { fchmod(folder.raw, 0o700) } }
+        return CLinuxShims_is_tmpfs(folder.raw) != 0
+    }
+
+    /// The folder of a program, made if it is missing; nil if it cannot be made.
+    /// - Parameter program: its identifier, one safe name.
+    package func folder(of program: String) -> String? {
+        let folder = path + "/" + program
+        return mkdir(folder, 0o700) == 0 || errno == EEXIST ? folder : nil
+    }
+
+    /// Bytes that are free.
+    package var free: UInt64 {
+        var status = statvfs()
+        return statvfs(path, &status) == 0 ? UInt64(status.f_bavail) &* UInt64(status.f_frsize) : 0
+    }
+
+    /// Makes the clear copy of an item.
+    ///
+    /// - Parameters:
+    ///   - inbox: absolute path of the Inbox.
+    ///   - program: the program that gets it.
+    /// - Returns: its absolute path. A file can be read by its owner alone, and written by nobody.
+    /// - Throws: `LeavingError`; then nothing of it is there.
+    package func copy(
+        _ arrival: Arrival, inbox: String, keys: FileKeys, for program: String
+    ) throws(LeavingError) -> String {
+        let what = "cannot open \(arrival.stored.name)"
+        let holder = self.holder(arrival.number, program)
+        remove(arrival.number, of: program)
+        let name = arrival.stored.name.text
+        do {
+            let place = try InboxPlace(arrival.stored.path, inbox: inbox)
+            try systemCall { mkdir(holder, 0o700) }
+            let folder = try FileDescriptor.opening(holder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 4_096)
+            defer { buffer.deallocate() }
+            try OwnTree.copy(
+                place.name, in: place.folder.raw, as: name, in: folder.raw, through: buffer, keys: keys, copied: { _ in })
+            if arrival.item.kind != .tree {
+                let isExecutable = try place.status().st_mode & 0o111 != 0
+                try systemCall { fchmodat(folder.raw, name, isExecutable ? 0o500 : 0o400, 0) }
+            }
+        } catch {
+            remove(arrival.number, of: program)
+            if let error = error as? SealedFileError { throw LeavingError(what, error) }
+            throw LeavingError(what, error as? SystemError ?? SystemError(EIO))
+        }
+        return holder + "/" + name
+    }
+
+    /// Removes the clear copy of an item.
+    /// - Returns: whether it was still there.
+    @discardableResult
+    package func remove(_ number: ArrivalNumber, of program: String) -> Bool {
+        let holder = self.holder(number, program)
+        guard let folder = try? FileDescriptor.opening(holder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else {
+            return false
+        }
+        var isThere = false
+        if var contents = try? FolderContents.make(of: folder.raw) {
+            isThere = (try? contents.next()) ?? nil != nil
+        }
+        if let parent = try? FileDescriptor.opening(path + "/" + program, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) {
+            try? OwnTree.remove("\(number)", in: parent.raw)
+        }
+        return isThere
+    }
+
+    /// Removes all clear copies.
+    package func removeAll() {
+        guard let folder = try? FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+            var contents = try? FolderContents.make(of: folder.raw)
+        else { return }
+        var names: [String] = []
+        while let name = try? contents.next() { names.append(String(cString: name)) }
+        for name in names { try? OwnTree.remove(name, in: folder.raw) }
+    }
+
+    private func holder(_ number: ArrivalNumber, _ program: String) -> String { "\(path)/\(program)/\(number)" }
+}

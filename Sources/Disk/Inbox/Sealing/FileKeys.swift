@@ -1,0 +1,62 @@
+package import Age
+package import Protection
+package import Secrets
+package import Sharing
+
+/// Finds the keys of sealed files.
+package struct FileKeys: Sendable {
+    private let find: @Sendable (AgeHeader) throws(VaultError) -> SecretBytes
+
+    /// - Parameter find: returns the file key of a header; may block.
+    package init(_ find: @escaping @Sendable (AgeHeader) throws(VaultError) -> SecretBytes) {
+        self.find = find
+    }
+
+    /// The keys that a vault has in memory.
+    package init(_ vault: Vault) {
+        self.init { header throws(VaultError) in try vault.fileKey(of: header) }
+    }
+
+    func key(of header: AgeHeader) throws(VaultError) -> SecretBytes { try find(header) }
+
+    /// Opens the digests of a sealed item's contents.
+    /// - Returns: nil while they are locked, and for damaged ones.
+    package func contentDigests(of arrival: Arrival) -> ContentDigests? {
+        guard let sealed = arrival.sealedContents else { return nil }
+        return SealedText.open(sealed, self).flatMap(ContentDigests.init(sealedText:))
+    }
+}
+
+/// A short text as a small age file.
+enum SealedText {
+    /// Bytes of the text, at most.
+    private static let maximumBytes = 1_024
+
+    static func seal(_ text: String, to recipients: [AgeRecipient]) throws(AgeError) -> [UInt8] {
+        var sealer = try AgeSealer(to: recipients)
+        var file = sealer.header
+        var text = text
+        text.withUTF8 { bytes in sealer.seal(UnsafeRawBufferPointer(bytes)) { file += $0 } }
+        sealer.finish { file += $0 }
+        return file
+    }
+
+    static func open(_ file: [UInt8], _ keys: FileKeys) -> String? {
+        guard let header = try? AgeHeader(parsing: file), let key = try? keys.key(of: header),
+            file.count >= header.payloadOffset + AgeLayout.tagBytes,
+            file.count <= header.payloadOffset + AgeLayout.tagBytes + maximumBytes
+        else { return nil }
+        let nonce = Array(file[header.length..<header.payloadOffset])
+        guard var chunks = try? AgeChunks(key: key, nonce: nonce) else { return nil }
+        let count = file.count - header.payloadOffset - AgeLayout.tagBytes
+        return file.withUnsafeBytes { file in
+            withUnsafeTemporaryAllocation(byteCount: maximumBytes, alignment: 1) { room in
+                let sealed = UnsafeRawBufferPointer(rebasing: file[header.payloadOffset...])
+                guard let start = room.baseAddress, chunks.open(sealed, number: 0, isLast: true, into: start) else {
+                    return nil
+                }
+                return String(decoding: room[..<count], as: UTF8.self)
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Age
+import Glibc
+import Protection
+import Sharing
+import SystemCalls
+
+/// The keys that seal one item, and those that open its kept parts.
+struct ItemSealing: Sendable {
+    let recipients: [AgeRecipient]
+    /// Those that are in memory.
+    let keys: FileKeys
+    /// The sealers of files that were cut.
+    let kept: KeptSealers
+
+    /// A sealer for one file.
+    /// - Throws: `EIO` if libcrypto cannot seal.
+    func makeSealer() throws(SystemError) -> AgeSealer {
+        do {
+            return try AgeSealer(to: recipients)
+        } catch {
+            throw SystemError(EIO)
+        }
+    }
+
+    /// Bytes of a sealed file.
+    func bytes(ofContents count: UInt64) -> UInt64 {
+        UInt64(
+            AgeLayout.sealedBytes(
+                ofContents: Int(clamping: count), headerBytes: AgeLayout.headerBytes(recipients: recipients.count)))
+    }
+}
+
+extension TransferError {
+    /// The keys of a protection cannot be used.
+    init(_ error: VaultError) {
+        self.init(.storage, "it cannot be sealed: \(error)")
+    }
+}
