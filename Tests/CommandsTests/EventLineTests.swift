@@ -3,6 +3,7 @@ import Digests
 import Endpoints
 import HandlerCatalog
 import Inbox
+import Protection
 import Sending
 import Settings
 import Sharing
@@ -44,6 +45,7 @@ private struct Samples {
 
     func all() throws -> [EventLine] {
         sending() + receiving() + peers() + inbox() + outbox() + pairing() + (try handlers()) + deciding()
+            + (try protection())
     }
 
     private func sending() -> [EventLine] {
@@ -240,6 +242,20 @@ private struct Samples {
         ]
     }
 
+    private func protection() throws -> [EventLine] {
+        let folder = TemporaryFolder()
+        let place = ProtectionPlace(folder: ProtectionFolder(path: folder / "p"), protection: .complete)
+        let identities = try VaultIdentities.generate()
+        try place.folder.setUp(keeping: identities, by: .keyring)
+        let report = ProtectionReport(
+            protection: "complete", isSetUp: true, isDropBox: false, isUnlocked: false, wasUnlocked: true, since: 0,
+            mode: "keyring", waitingItems: 3, fault: "it is damaged")
+        return [
+            .protection(ProtectionFields(place, nil, nil)),
+            .protection(ProtectionFields(place, try place.recipients(), report)),
+        ]
+    }
+
     private func deciding() -> [EventLine] {
         let standing = StandingFields(id: id.text, blocked: false)
         return [
@@ -264,6 +280,16 @@ private struct Samples {
             .settings(EventLine.SettingsState(SettingsReport(faults: ["line 3: unknown setting"]))),
             .settingsFile(ConfigPathCommand.Fields(path: "/a", exists: false)),
             .settingsSchema(ConfigSchemaCommand.Fields()),
+            .protectionExport(
+                ProtectionExportCommand.Fields(
+                    recipientsPath: "/r", identityPath: "/i", openCommand: "age -d -i /i FILE.age > FILE")),
+            EventLine(
+                ProtectionReport(
+                    protection: "complete", isSetUp: true, isDropBox: false, isUnlocked: true, wasUnlocked: true, since: 0,
+                    mode: "passphrase")),
+            EventLine(
+                ProtectionReport(
+                    protection: "none", isSetUp: false, isDropBox: false, isUnlocked: false, wasUnlocked: false, since: 0)),
             .service(ServiceStanding.Fields(system: false, state: "active", startsByItself: true)),
             .unit(UnitFields(unit: "waftd.service", unitText: "[Unit]\n")),
         ]

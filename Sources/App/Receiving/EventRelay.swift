@@ -50,6 +50,8 @@ final class EventRelay: Sendable {
             guard report.changed.contains("name"), var summary = ready.withLock({ $0 }) else { return }
             summary.name = name()
             tell(.ready(summary))
+        case .protection(let report):
+            tell(.protection(report))
         case .reception, .remarked:
             // `entered` sends the offers that wait.
             break

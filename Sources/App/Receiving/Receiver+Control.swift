@@ -119,6 +119,8 @@ extension Receiver {
             return await parts.pairing.reply(to: request)
         case .outbox(let request):
             return await parts.outbox.reply(to: request)
+        case .protection(let request):
+            return await parts.reply(to: request)
         case .status:
             return .status(await status(parts))
         }
@@ -211,6 +213,7 @@ extension Receiver {
             status.parkedDeliveries = deliveries.parked
             status.failedDeliveries = deliveries.failed
         }
+        status.protection = parts.protectionReport
         let damage = home.damage(home.contactBook(logger), parts.journal)
         status.damage = damage.isEmpty ? nil : damage
         return status

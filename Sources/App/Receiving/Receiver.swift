@@ -122,6 +122,7 @@ package final class Receiver: Service {
             if ConfigurationTemplate.writeIfMissing(at: home.configurationFile) { await reload.noteTemplate() }
             try home.checkTrust()
             try home.checkInboxTrust()
+            try ProtectionCheck.check(settings, home)
             let socket = try ControlSocket(folder: home.run)
             let control = try await ControlServer.bind(
                 socket, passed: plan.sockets[Self.controlSocket], on: MultiThreadedEventLoopGroup.singleton,
@@ -138,6 +139,7 @@ package final class Receiver: Service {
                 if let reports = plan.reports { group.addTask { await reports.run(parts) } }
                 group.addTask { await parts.deliver() }
                 group.addTask { await parts.notify() }
+                group.addTask { await parts.protect() }
                 group.addTask { await parts.outbox.run(on: parts.blocking) }
                 group.addTask {
                     await Housekeeping(

@@ -15,4 +15,6 @@ package enum ReceiverEvent: Sendable {
     case remarked(Offer, from: PeerID, entry: String, reason: String)
     /// The settings were read again, and are in effect or not.
     case settings(SettingsReport)
+    /// The receiver was locked or unlocked.
+    case protection(ProtectionReport)
 }

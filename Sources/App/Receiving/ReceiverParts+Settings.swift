@@ -1,6 +1,7 @@
 import Contacts
 import Endpoints
 import Inbox
+import Protection
 import Settings
 import Sharing
 import Streams
@@ -16,6 +17,8 @@ extension ReceiverParts {
             await refreshHandlers()
         }
         if !Set(names).isDisjoint(with: ["accept", "policy"]) { judgeAgain() }
+        // The keys were made since the start. A fault keeps those that are in use, and `waft status` shows it.
+        if !vault.standing.isSetUp { try? vault.reload() }
         if names.contains("skipInterfaces") { await directory.interfacesChanged() }
         news.send(())
         door.lookAgain()

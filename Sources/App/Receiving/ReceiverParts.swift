@@ -10,6 +10,7 @@ import HookSandbox
 import Inbox
 import Journal
 import Logging
+import Protection
 import SecureTransport
 import Sending
 import Settings
@@ -23,6 +24,8 @@ struct ReceiverParts: Sendable {
     let identity: Identity
     let inbox: FileInbox
     let journal: Journal
+    /// The keys for protected items.
+    let vault: Vault
     let catalog: CatalogWatch
     let engine: DeliveryEngine
     private let choice: @Sendable () -> HandlerChoice
@@ -52,6 +55,7 @@ struct ReceiverParts: Sendable {
         blocking = BlockingExecutor(threads: 16)
         strangersThreads = BlockingExecutor(threads: 12)
         identity = try Identity.load(orMakeIn: home.state)
+        vault = Vault(ProtectionFolder(path: home.protection), guardMemory: ProcessSecrecy.use)
         pairing = PairingAcceptance(
             own: identity.peerID, name: plan.settings.name, contacts: home.contactBook(logger), blocking: blocking,
             logger: logger)

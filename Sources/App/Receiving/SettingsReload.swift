@@ -54,6 +54,7 @@ actor SettingsReload {
             try plan.home.checkTrust()
             let (new, overridden) = try source.read()
             let programs = try ReceiverPrograms(new, plan.home, plan.logger)
+            try ProtectionCheck.check(new, plan.home)
             try await Self.check(new, parts, ports)
             report.overridden = overridden
             report.changed = SettingKey.all.filter { !$0.isSame(in: old, and: new) }.map(\.name)

@@ -62,6 +62,14 @@ package struct Settings: Sendable {
     /// Bytes in the Inbox from one stranger; 0 for no bound.
     package var strangerQuota = StrangerQuota.standardLimit
     package var conflict = ConflictRule.keepBoth
+    /// How arrivals are sealed, unless a rule or a contact says otherwise.
+    package var protection = ProtectionClass.none
+    /// Waft locks itself when no item was opened for so long; nil: it does not.
+    package var lockAfter: Duration?
+    /// Whether the screen saver locks Waft too.
+    package var locksOnScreenSaver = false
+    /// Bytes of clear copies for handlers at the same time; nil: half of the room of their file system.
+    package var clearQuota: UInt64?
     /// Bounds for the kept parts of interrupted items.
     package var partials = PartialBounds.standard
     package var logLevel = Logger.Level.notice

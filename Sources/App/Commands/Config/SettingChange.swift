@@ -23,9 +23,26 @@ struct SettingChange {
     /// The texts of the new value; nil to remove the setting.
     let texts: [String]?
 
-    /// Changes the file and tells the receiver.
+    /// Changes the file, tells the receiver, and prints the change.
     /// - Throws: `CommandError`: `usage` for a file that cannot be read, `unexpected` if nothing was written.
     func carryOut(json: Bool) async throws {
+        let outcome = try await carryOut()
+        if json { return EventLine.settingChanged(outcome.fields).print() }
+        show(outcome)
+    }
+
+    /// A change that was made.
+    struct Outcome {
+        fileprivate(set) var fields: Fields
+        fileprivate let before: Settings
+        fileprivate let now: Settings
+        fileprivate let faults: Settings.InvalidError?
+        fileprivate let reload: SettingsReload?
+    }
+
+    /// Changes the file and tells the receiver.
+    /// - Throws: as above.
+    func carryOut() async throws -> Outcome {
         let home = try CommandContext.place()
         let path = home.configurationFile
         let old: ConfigurationText
@@ -53,14 +70,12 @@ struct SettingChange {
         if fields.hiddenBy == nil, reload?.hidden.contains(key.name) == true {
             fields.hiddenBy = "the receiver's start"
         }
-        if json { return EventLine.settingChanged(fields).print() }
-        show(before, now.settings, fields, reload)
-        if let faults = now.faults {
-            Console.shared.note("warning: \(CommandError(.usage, faults).description)")
-        }
+        return Outcome(fields: fields, before: before, now: now.settings, faults: now.faults, reload: reload)
     }
 
-    private func show(_ before: Settings, _ now: Settings, _ fields: Fields, _ reload: SettingsReload?) {
+    /// Prints a change for people.
+    func show(_ outcome: Outcome) {
+        let (before, now, fields, reload) = (outcome.before, outcome.now, outcome.fields, outcome.reload)
         let was = "was \(SettingText.value(of: key, before))" + (before.places[key.name] == nil ? ", the default" : "")
         let word = SettingText.value(of: key, now) + (texts == nil ? ", the default" : "")
         let use: String
@@ -75,6 +90,7 @@ struct SettingChange {
             Console.shared.note(
                 "warning: \(hiding) is set here, and overrides config.yaml in the programs of this shell")
         }
+        if let faults = outcome.faults { Console.shared.note("warning: \(CommandError(.usage, faults).description)") }
     }
 
     /// The settings of a text of `config.yaml`, as far as it has no faults.

@@ -39,6 +39,7 @@ struct StatusCommand: AsyncParsableCommand {
         for fault in status.settingsFaults ?? [] {
             lines.append(("config", "\(fault)\(Self.since(status.settingsSince))"))
         }
+        if let line = ProtectionText.statusLine(status.protection) { lines.append(("protection", line)) }
         if let fault = status.journalError { lines.append(("journal", fault)) }
         lines += (status.damage ?? []).map { ("damaged", $0) }
         for (label, value) in lines {

@@ -13,7 +13,7 @@ struct StatusFields: Encodable {
     /// Bytes free for the Inbox; nil if it cannot be reached, and the reason.
     var free: UInt64?
     var inboxFault: String?
-    var journalError: String?
+    var journalFault: String?
     var waitingOffers: Int
     var activeTransfers: Int
     var processID: Int
@@ -35,6 +35,13 @@ struct StatusFields: Encodable {
     var failedJobs: Int?
     var settingsFaults: [String]?
     var damage: [String]?
+    /// As in the lines `locked` and `unlocked`; nil from a receiver that is older than the command line.
+    var protection: String?
+    var unlocked: Bool?
+    var unlockedOnce: Bool?
+    var protectionSince: String?
+    var waitingItems: Int?
+    var protectionFault: String?
 }
 
 extension StatusFields {
@@ -42,7 +49,7 @@ extension StatusFields {
         (name, id, port, inbox) = (status.name, status.id, status.port, status.inbox)
         (accept, discovery) = (status.accept, status.discovery)
         dialects = status.dialects.map { all in Dictionary(all.map { ($0.name, $0.words) }) { first, _ in first } }
-        (free, inboxFault, journalError) = (status.freeRoom, status.inboxFault, status.journalError)
+        (free, inboxFault, journalFault) = (status.freeRoom, status.inboxFault, status.journalError)
         (waitingOffers, activeTransfers) = (status.waitingOffers, status.activeTransfers)
         (processID, hook, kernel) = (status.processID, status.hook, status.sandbox)
         (visibility, visibilityStored) = (status.visible, status.visibleStored)
@@ -52,5 +59,10 @@ extension StatusFields {
         (keptPartials, keptBytes) = (status.keptPartials, status.keptBytes)
         (waitingJobs, sendingJobs, failedJobs) = (status.waitingJobs, status.sendingJobs, status.failedJobs)
         (settingsFaults, damage) = (status.settingsFaults, status.damage)
+        guard let report = status.protection else { return }
+        let state = ProtectionFields.State(report)
+        (protection, unlocked, unlockedOnce) = (state.protection, state.unlocked, state.unlockedOnce)
+        (protectionSince, waitingItems) = (state.protectionSince, state.waitingItems)
+        protectionFault = state.protectionFault
     }
 }

@@ -2,6 +2,12 @@ import Control
 import Sharing
 
 extension EventLine {
+    /// The line of a lock or an unlock.
+    init(_ report: ProtectionReport) {
+        let state = ProtectionFields.State(report)
+        self = report.isUnlocked ? .unlocked(state) : .locked(state)
+    }
+
     /// The events of `waft offers --watch --json`: those of `waft receive --json`, with fields for the answer.
     init(_ event: ControlEvent) {
         switch event {
@@ -26,6 +32,8 @@ extension EventLine {
             self.init(.watched(Arrived(arrival)), how, toward: toward)
         case .settings(let report):
             self = .settings(SettingsState(report))
+        case .protection(let report):
+            self.init(report)
         case .ended(let transfer, let peer, let fault):
             self.init(ended: Transfer(transfer, from: peer), fault: fault)
         }

@@ -96,6 +96,12 @@ enum EventLine {
     case settingsFile(ConfigPathCommand.Fields)
     case settingsSchema(ConfigSchemaCommand.Fields)
 
+    // `waft protection`, `waft unlock`, `waft lock`
+    case protection(ProtectionFields)
+    case protectionExport(ProtectionExportCommand.Fields)
+    case locked(ProtectionFields.State)
+    case unlocked(ProtectionFields.State)
+
     // `waft preview`, `waft options`, `waft open-in`, and those of `waft inbox`
     case preview(PreviewFields)
     case option(OptionFields)

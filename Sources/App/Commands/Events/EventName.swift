@@ -37,6 +37,9 @@ enum EventName: String, Encodable, CaseIterable {
     // `waft config`
     case setting, settingChanged, settingFault, settings, settingsFile, settingsSchema
 
+    // `waft protection`, `waft unlock`, `waft lock`
+    case protection, protectionExport, locked, unlocked
+
     // `waft preview`, `waft options`, `waft open-in`, and those of `waft inbox`
     case preview, option, openIn
 

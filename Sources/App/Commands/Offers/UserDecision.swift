@@ -40,6 +40,11 @@ extension HandlersRemoveCommand: UserDecision {}
 extension HandlersEnableCommand: UserDecision {}
 extension HandlersDisableCommand: UserDecision {}
 extension HandlersDefaultCommand: UserDecision {}
+extension ProtectionSetUpCommand: UserDecision {}
+extension ProtectionPassphraseCommand: UserDecision {}
+extension ProtectionRotateCommand: UserDecision {}
+extension UnlockCommand: UserDecision {}
+extension LockCommand: UserDecision {}
 // These verbs bring their own rules for received items.
 extension ReceiveCommand: UserDecision {}
 extension WaftDaemonCommand: UserDecision {}

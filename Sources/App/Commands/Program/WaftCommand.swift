@@ -22,7 +22,7 @@ package struct WaftCommand: AsyncParsableCommand {
             TypeCommand.self, PreviewCommand.self, OptionsCommand.self, OpenInCommand.self, OutboxCommand.self,
             DoctorCommand.self,
             DesktopCommand.self,
-            ServiceCommand.self, ConfigCommand.self,
+            ServiceCommand.self, ConfigCommand.self, ProtectionCommand.self, UnlockCommand.self, LockCommand.self,
         ]
     )
 

@@ -15,6 +15,8 @@ package enum WaftExit: Int32, Encodable, Sendable, CaseIterable {
     case noAnswer = 15
     case handlerSaidNo = 16
     case contentChanged = 17
+    /// The item is sealed, and its key is not in memory; or the passphrase is wrong.
+    case locked = 18
     case usage = 64
     /// A file that cannot be read, or a number or name that no offer, arrival, job, contact or handler has.
     case inputMissing = 66
@@ -38,6 +40,7 @@ package enum WaftExit: Int32, Encodable, Sendable, CaseIterable {
         case .noAnswer: "no answer in time, or busy until then"
         case .handlerSaidNo: "no handler said yes: it said no or later, it failed, or (`--wait opened`) there is none"
         case .contentChanged: "content changed while sending, or verification failed"
+        case .locked: "locked: unlock it with `waft unlock`; or the passphrase is wrong, or this is a drop box"
         case .usage:
             "wrong usage, an invalid setting, or a receiver runs already; help that was asked for among other words"
         case .inputMissing: "an input is missing or unreadable; no such offer, item, job, contact or handler"

@@ -66,7 +66,7 @@ enum ReceiverLog {
                 "reason": "\(TerminalText.escaped(reason, limit: 400))",
             ]
             logger.notice("altered", metadata: metadata(peer, offer.transfer, facts))
-        case .reception(.began), .reception(.progressed), .settings:
+        case .reception(.began), .reception(.progressed), .settings, .protection:
             break
         }
     }

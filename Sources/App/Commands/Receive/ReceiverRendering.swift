@@ -1,5 +1,6 @@
 import Contacts
 import ContentCheck
+import Control
 import Endpoints
 import Receiving
 import Sending
@@ -72,6 +73,8 @@ struct ReceiverRendering: Sendable {
         case .remarked(_, _, let entry, let reason):
             Console.shared.note(
                 "  \(TerminalText.escaped(entry, limit: 200)): \(TerminalText.escaped(reason, limit: 400))")
+        case .protection(let report):
+            Console.shared.note("  \(report.isUnlocked ? ProtectionText.unlocked(report) : ProtectionText.locked(report))")
         default: break
         }
     }
@@ -113,6 +116,8 @@ struct ReceiverRendering: Sendable {
                     from: sender(of: offer, peer), via: offer.dialect.name, transfer: offer.transfer.text, name: entry,
                     reason: reason)
             ).print()
+        case .protection(let report):
+            EventLine(report).print()
         case .settings(let report):
             EventLine.settings(EventLine.SettingsState(report)).print()
         case .reception(.began):

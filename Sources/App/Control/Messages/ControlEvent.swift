@@ -18,6 +18,8 @@ package enum ControlEvent: Codable, Sendable, Equatable {
     case left(ArrivalSummary, how: Departure.How, toward: String)
     /// The settings were read again, and are in effect or not.
     case settings(SettingsReport)
+    /// The receiver was locked or unlocked.
+    case protection(ProtectionReport)
     /// A transfer is over; `fault` is the reason for its failure, in one line.
     case ended(transfer: String, peer: String?, fault: String?)
 }

@@ -29,6 +29,12 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case pairing(PairingProgress)
     /// Of jobs of which something has moved.
     case progress([JobProgress])
+    /// How protected items stand, after the request.
+    case protection(ProtectionReport)
+    /// To `fileKey`: `SecretText.decoded`.
+    case fileKey(SecretText)
+    /// A key that is needed is not in memory: one line for the user.
+    case locked(String)
 }
 
 /// An offered item that seems to be in the Inbox already.

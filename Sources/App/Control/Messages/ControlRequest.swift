@@ -39,6 +39,13 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case departed(arrival: Int64, how: Departure.How, toward: String)
     case pairing(PairingRequest)
     case outbox(OutboxRequest)
+    case protection(ProtectionRequest)
+
+    /// Whether it carries a private key.
+    var isSecret: Bool {
+        if case .protection(let request) = self { return request.isSecret }
+        return false
+    }
 }
 
 /// A request of the command line about the outbox. The contents of the outbox are on the disk.

@@ -49,6 +49,8 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var settingsSince: Int64?
     /// One line for each file that is damaged or was set aside as damaged; nil if there is none.
     package var damage: [String]?
+    /// How protected items stand.
+    package var protection: ProtectionReport?
 
     package init(
         name: String,

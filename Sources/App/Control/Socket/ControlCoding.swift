@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import NIOConcurrencyHelpers
 import NIOCore
 
@@ -7,7 +8,10 @@ enum ControlCoding {
     static func line(_ message: some Codable) throws -> ByteBuffer {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var line = ByteBuffer(bytes: try encoder.encode(Versioned(message: message)))
+        var data = try encoder.encode(Versioned(message: message))
+        var line = ByteBuffer(bytes: data)
+        // It may hold a secret.
+        data.wipe()
         line.writeStaticString("\n")
         return line
     }
@@ -22,7 +26,8 @@ enum ControlCoding {
     }
 
     static func read<Message: Codable>(_ type: Message.Type, in line: ByteBuffer) -> Reading<Message> {
-        let data = Data(line.readableBytesView)
+        var data = Data(line.readableBytesView)
+        defer { data.wipe() }
         guard let version = try? JSONDecoder().decode(Version.self, from: data).v else { return .nonsense }
         guard version == Version.own else { return .otherVersion(version) }
         guard let message = try? JSONDecoder().decode(Versioned<Message>.self, from: data).message else {
@@ -41,6 +46,23 @@ enum ControlCoding {
     private struct Versioned<Message: Codable>: Codable {
         var v = Version.own
         var message: Message
+    }
+}
+
+extension Data {
+    /// Overwrites the bytes, of which no other copy may be in use.
+    fileprivate mutating func wipe() {
+        resetBytes(in: startIndex..<endIndex)
+    }
+}
+
+extension ByteBuffer {
+    /// Overwrites the bytes, also where the buffer is a part of a larger one, whose other parts stay.
+    func wipe() {
+        withUnsafeReadableBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            explicit_bzero(UnsafeMutableRawPointer(mutating: start), bytes.count)
+        }
     }
 }
 

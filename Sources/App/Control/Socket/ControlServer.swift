@@ -159,7 +159,10 @@ package struct ControlServer: Sendable {
                     return try await show(watching, outbound, channel, until: &lines)
                 }
                 reply = .refused("too many commands watch this receiver already")
-            case .message(let request): reply = await answer(request)
+            case .message(let request):
+                // Nobody else reads this line any more.
+                if request.isSecret { line.wipe() }
+                reply = await answer(request)
             case .otherVersion(let version): reply = .refused(Self.otherVersion(version))
             case .unknown, .nonsense:
                 reply = .refused("the receiver does not know this request; is it older than this command?")

@@ -20,6 +20,9 @@ extension Home {
     /// Folder of the jobs that wait to be sent.
     package var outbox: String { state + "/outbox" }
 
+    /// Folder of the keys for protected items.
+    package var protection: String { state + "/protection" }
+
     /// The contacts of this user. Reads nothing yet.
     ///
     /// - Parameter restored: as in `ContactBook.init`.

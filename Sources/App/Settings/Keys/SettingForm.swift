@@ -167,6 +167,25 @@ extension SettingForm where Value == Duration {
     }
 }
 
+extension SettingForm where Value == Duration? {
+    static var durationOrOff: Self {
+        single(
+            .text, "a time such as 15m, or off", unit: .time,
+            // A truth value of YAML.
+            read: { ["off", "false"].contains($0) ? .some(nil) : (try? DurationText.read($0)).map { .some($0) } },
+            write: { $0.map { DurationText.text($0) } ?? "off" })
+    }
+}
+
+extension SettingForm where Value == UInt64? {
+    /// A size, for a default that no size can say.
+    static var sizeOrNone: Self {
+        single(
+            .text, "a size such as 500 MB", unit: .bytes, read: { (try? ByteCountText.read($0)).map { .some($0) } },
+            write: { $0.map { ByteCountText.text($0) } })
+    }
+}
+
 extension SettingForm where Value == [String] {
     static func list(_ expected: String, of isValue: @escaping @Sendable ([String]) -> Bool) -> Self {
         SettingForm(.list, expected, read: { isValue($0) ? $0 : nil }, write: { "[\($0.joined(separator: ", "))]" })

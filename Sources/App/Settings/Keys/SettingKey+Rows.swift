@@ -210,6 +210,33 @@ extension SettingKey {
         ],
         [
             SettingKey(
+                "protection", \.protection, .word, variable: "WAFT_PROTECTION",
+                "How what arrives is sealed on the disk",
+                detail: "none, untilFirstUnlock, unlessOpen or complete",
+                note: """
+                    It needs keys: `waft protection set-up` makes them, and sets this. Rules and contacts can say otherwise. What \
+                    is in the Inbox already stays as it is.
+                    """,
+                meanings: [
+                    "none": "Not sealed",
+                    "untilFirstUnlock": "Sealed; readable from the first unlock until the receiver ends",
+                    "unlessOpen": "Sealed; readable while unlocked, received at any time",
+                    "complete": "Sealed; readable and received while unlocked only",
+                ]),
+            SettingKey(
+                "lockAfter", \.lockAfter, .durationOrOff, variable: "WAFT_LOCK_AFTER",
+                "Time after which Waft locks itself if no sealed item was opened",
+                detail: "a time such as 15m, or off"),
+            SettingKey(
+                "lockOnScreenSaver", \.locksOnScreenSaver, .truth, variable: "WAFT_LOCK_ON_SCREEN_SAVER",
+                "Whether the screen saver locks Waft too, even if it does not lock the screen"),
+            SettingKey(
+                "clearQuota", \.clearQuota, .sizeOrNone, variable: "WAFT_CLEAR_QUOTA",
+                "Memory for the clear copies of sealed items that handlers read",
+                otherwise: "half of what the file system of the session's run folder has free", example: "500 MB"),
+        ],
+        [
+            SettingKey(
                 "dialects.airdrop.enabled", \.airdrop.isEnabled, .truth,
                 "Whether Waft speaks AirDrop too",
                 note: "It works while this machine is visible to everyone (waft visible)."),

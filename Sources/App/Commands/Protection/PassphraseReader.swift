@@ -1,0 +1,131 @@
+import CLinuxShims
+import Executors
+import Glibc
+import Secrets
+import Sharing
+
+/// Reads a line that is secret.
+enum PassphraseReader {
+    /// Bytes of a passphrase.
+    static let maximumBytes = 1_024
+
+    /// The next line of an open file, without its end. Nothing behind it is read.
+    ///
+    /// - Returns: nil at the end of the file.
+    /// - Throws: `CommandError` `usage` for a line that is too long, or a file that cannot be read.
+    static func line(of file: Int32) throws(CommandError) -> SecretBytes? {
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: maximumBytes + 1, alignment: 1)
+        defer { room.free() }
+        var count = 0
+        while count <= maximumBytes {
+            let result = Glibc.read(file, room.baseAddress.map { $0 + count }, 1)
+            if result < 0, errno == EINTR { continue }
+            guard result >= 0 else {
+                throw CommandError(.usage, "the passphrase cannot be read: \(String(cString: strerror(errno)))")
+            }
+            if result == 0, count == 0 { return nil }
+            if result == 0 || room[count] == UInt8(ascii: "\n") { return room.secret(count) }
+            count += 1
+        }
+        throw CommandError(.usage, "a passphrase has at most \(maximumBytes) bytes")
+    }
+
+    /// A line that a person types at the terminal, which does not show it.
+    ///
+    /// - Returns: nil at the end of the terminal.
+    /// - Throws: `CommandError` `interrupted` on Ctrl-C, `usage` for a line that is too long.
+    static func typed(_ prompt: String) async throws(CommandError) -> SecretBytes? {
+        let end = Cancellation()
+        let result = try? await Interruption.watching(end, goodbye: .zero) { await typedLine(prompt) }
+        guard !end.isRequested else { throw CommandError(.interrupted, "cancelled") }
+        guard let line = result ?? nil else { return nil }
+        guard line.count <= maximumBytes else {
+            throw CommandError(.usage, "a passphrase has at most \(maximumBytes) bytes")
+        }
+        return line
+    }
+
+    private static func typedLine(_ prompt: String) async -> SecretBytes? {
+        var ends: [Int32] = [-1, -1]
+        guard CLinuxShims_pipe(&ends) == 0 else { return nil }
+        let (stopped, stopping) = (ends[0], ends[1])
+        defer { close(stopping) }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isStarted = BackgroundThread.start("waft-passphrase") {
+                    let line = read(prompt, until: stopped)
+                    close(stopped)
+                    continuation.resume(returning: line)
+                }
+                if !isStarted {
+                    close(stopped)
+                    continuation.resume(returning: nil)
+                }
+            }
+        } onCancel: {
+            // The thread sees that there is something to read.
+            _ = write(stopping, "x", 1)
+        }
+    }
+
+    /// - Parameter stopped: the reading end of a pipe; it has a byte when no line is wanted any more.
+    private static func read(_ prompt: String, until stopped: Int32) -> SecretBytes? {
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+        guard terminal >= 0 else { return nil }
+        defer { close(terminal) }
+        guard let before = withoutEcho(terminal) else { return nil }
+        defer {
+            var before = before
+            tcsetattr(terminal, TCSAFLUSH, &before)
+            Console.shared.answered()
+        }
+        Console.shared.prompt(prompt)
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 1)
+        defer { room.free() }
+        while true {
+            var waits = [
+                pollfd(fd: terminal, events: Int16(POLLIN), revents: 0), pollfd(fd: stopped, events: Int16(POLLIN), revents: 0),
+            ]
+            if poll(&waits, 2, -1) < 0 {
+                if errno == EINTR { continue }
+                return nil
+            }
+            if waits[1].revents != 0 { return nil }
+            // A terminal gives one line at a time.
+            let count = Glibc.read(terminal, room.baseAddress, room.count)
+            if count < 0, errno == EINTR { continue }
+            // The newline that was typed is not shown either.
+            Console.shared.note("")
+            guard count > 0 else { return nil }
+            return room.secret(room[count - 1] == UInt8(ascii: "\n") ? count - 1 : count)
+        }
+    }
+
+    /// Lets a terminal show nothing that is typed. Ctrl-Z and Ctrl-\ do nothing: they would leave it like this.
+    ///
+    /// - Returns: its attributes of before; nil if it is no terminal.
+    private static func withoutEcho(_ terminal: Int32) -> termios? {
+        var before = termios()
+        guard tcgetattr(terminal, &before) == 0 else { return nil }
+        var silent = before
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        withUnsafeMutableBytes(of: &silent.c_cc) { keys in
+            keys[Int(VQUIT)] = 0
+            keys[Int(VSUSP)] = 0
+        }
+        return tcsetattr(terminal, TCSAFLUSH, &silent) == 0 ? before : nil
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// A copy of the first bytes.
+    fileprivate func secret(_ count: Int) -> SecretBytes {
+        SecretBytes(self[..<count])
+    }
+
+    /// Wipes the bytes and gives them back.
+    fileprivate func free() {
+        if let baseAddress { explicit_bzero(baseAddress, count) }
+        deallocate()
+    }
+}

@@ -1,0 +1,111 @@
+import Control
+import Foundation
+import Glibc
+import Protection
+import Settings
+import Sharing
+import SystemCalls
+
+/// Data protection for people.
+enum ProtectionText {
+    /// `waft protection`: a line for each fact.
+    ///
+    /// - Parameters:
+    ///   - recipients: nil if it is not set up.
+    ///   - report: nil if no receiver is running.
+    static func lines(
+        _ place: ProtectionPlace, _ recipients: ProtectionRecipients?, _ report: ProtectionReport?
+    ) -> [String] {
+        guard let recipients else {
+            return ["not set up: what arrives is stored as it is; to seal it: waft protection set-up"]
+        }
+        let protection = report?.protection ?? place.protection.rawValue
+        var rows = [("class", protection), ("state", state(report, isDropBox: recipients.isDropBox))]
+        rows.append(("keys", keys(place, recipients)))
+        if !recipients.isDropBox, !recipients.others.isEmpty {
+            let count = recipients.others.count
+            rows.append(("recovery", count == 1 ? "1 more key opens everything" : "\(count) more keys open everything"))
+        }
+        if let fault = report?.fault { rows.append(("fault", fault)) }
+        return rows.map { label, value in
+            label + String(repeating: " ", count: 10 - label.count) + TerminalText.escaped(value, limit: 4_096)
+        }
+    }
+
+    private static func keys(_ place: ProtectionPlace, _ recipients: ProtectionRecipients) -> String {
+        guard let own = recipients.own else {
+            let count = recipients.others.count
+            return "\(count == 1 ? "1 public key" : "\(count) public keys"); the private ones are not on this machine"
+        }
+        return own.keeper == .keyring
+            ? "in the keyring of the desktop" : "a passphrase opens them: \(place.folder.identityPath)"
+    }
+
+    private static func state(_ report: ProtectionReport?, isDropBox: Bool) -> String {
+        if isDropBox { return "a drop box: nothing can be opened here" }
+        guard let report else { return "locked: no receiver is running" }
+        return state(report) + (report.isUnlocked ? "" : "; to unlock it: waft unlock")
+    }
+
+    /// `locked since 09:12; 3 items wait`
+    static func state(_ report: ProtectionReport) -> String {
+        if report.isDropBox { return "a drop box: nothing can be opened here" }
+        let word =
+            switch (report.isUnlocked, report.wasUnlocked) {
+            case (true, _): "unlocked"
+            case (false, true): "locked"
+            case (false, false): "locked, not unlocked since the start or the last waft lock --all"
+            }
+        let since = report.isUnlocked || report.wasUnlocked ? " since \(moment(report.since))" : ""
+        let waiting = report.waitingItems == 0 ? "" : "; \(items(report.waitingItems)) \(report.waitingItems == 1 ? "waits" : "wait")"
+        return word + since + waiting
+    }
+
+    /// The line of `waft status`; nil if data protection is not in use.
+    static func statusLine(_ report: ProtectionReport?) -> String? {
+        guard let report, report.isSetUp || report.protection != ProtectionClass.none.rawValue else { return nil }
+        return [report.protection, state(report), report.fault].compactMap(\.self).joined(separator: ", ")
+    }
+
+    /// `unlocked; 3 items go to their handlers`
+    static func unlocked(_ report: ProtectionReport) -> String {
+        guard report.waitingItems > 0 else { return "unlocked" }
+        return "unlocked; \(items(report.waitingItems)) \(report.waitingItems == 1 ? "goes to its handler" : "go to their handlers")"
+    }
+
+    /// - Parameter all: whether everything was locked.
+    static func locked(_ report: ProtectionReport) -> String {
+        report.wasUnlocked
+            ? "locked; items of the class untilFirstUnlock can be read until: waft lock --all" : "locked"
+    }
+
+    private static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
+
+    /// `09:12`, or with the day if that is another one.
+    static func moment(_ milliseconds: Int64) -> String {
+        let date = ISOTime.date(WallTime(milliseconds: milliseconds))
+        let time = Date.ISO8601FormatStyle(timeZone: .current).time(includingFractionalSeconds: false)
+        let clock = String(date.formatted(time).prefix(5))
+        if Calendar.current.isDateInToday(date) { return clock }
+        return date.formatted(Date.ISO8601FormatStyle(timeZone: .current).year().month().day()) + " " + clock
+    }
+
+    // MARK: Set-up
+
+    /// The meaning of a class, after a set-up.
+    static func meaning(of protection: ProtectionClass) -> String {
+        switch protection {
+        case .none: "What arrives is stored as it is."
+        case .untilFirstUnlock:
+            "What arrives from now on is sealed on the disk. It can be read after the first unlock, until the receiver ends."
+        case .unlessOpen:
+            "What arrives from now on is sealed on the disk. While locked it can be received, and not be read."
+        case .complete:
+            "What arrives from now on is sealed on the disk. While locked nothing can be received, and nothing be read."
+        }
+    }
+
+    static let notHidden =
+        "Not hidden: that something came, when and from whom; its name, its type, its size. What is in the Inbox already "
+        + "stays as it is."
+}

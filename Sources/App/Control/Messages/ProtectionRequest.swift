@@ -1,0 +1,48 @@
+import Secrets
+
+/// A request of the command line about data protection.
+package enum ProtectionRequest: Codable, Sendable, Equatable {
+    case status
+    /// Take private keys into memory: the lines of an identity file (`VaultIdentities.lines`).
+    case unlock(identities: [SecretText])
+    /// Wipe the key of the stricter classes, or all.
+    case lock(all: Bool)
+    /// The key of a sealed file, of which this is the header of age, in base64.
+    case fileKey(header: String)
+    /// The public keys have changed: read them again.
+    case reload
+
+    /// Whether it carries a private key.
+    var isSecret: Bool {
+        if case .unlock = self { return true }
+        return false
+    }
+}
+
+/// Whether protected items can be received and opened now.
+package struct ProtectionReport: Codable, Sendable, Equatable {
+    /// The class of the settings: `ProtectionClass`.
+    package var protection: String
+    package var isSetUp: Bool
+    package var isDropBox: Bool
+    package var isUnlocked: Bool
+    /// Items of the class until first unlock can be opened.
+    package var wasUnlocked: Bool
+    /// The last change: milliseconds since 1970.
+    package var since: Int64
+    /// Where the private keys come from: `VaultMode`.
+    package var mode: String?
+    /// Items that wait for the unlock.
+    package var waitingItems: Int
+    /// Why the public keys cannot be used.
+    package var fault: String?
+
+    package init(
+        protection: String, isSetUp: Bool, isDropBox: Bool, isUnlocked: Bool, wasUnlocked: Bool, since: Int64,
+        mode: String? = nil, waitingItems: Int = 0, fault: String? = nil
+    ) {
+        (self.protection, self.isSetUp, self.isDropBox) = (protection, isSetUp, isDropBox)
+        (self.isUnlocked, self.wasUnlocked, self.since) = (isUnlocked, wasUnlocked, since)
+        (self.mode, self.waitingItems, self.fault) = (mode, waitingItems, fault)
+    }
+}
