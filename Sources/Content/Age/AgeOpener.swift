@@ -59,7 +59,7 @@ package struct AgeOpener: ~Copyable {
             do throws(AgeError) {
                 return try AgeHeader(parsing: input.bytes)
             } catch {
-                guard error == .truncated, input.count == wanted else { throw error }
+                guard error == .truncated, input.count == wanted, wanted < AgeHeader.maximumBytes else { throw error }
                 wanted = min(wanted * 8, AgeHeader.maximumBytes)
             }
         }
@@ -104,7 +104,7 @@ package struct AgeOpener: ~Copyable {
             fault = .truncated
             return 0
         }
-        let room = contents.bytes.baseAddress! + place
+        let room = contents.room(at: place, for: count)
         if cipher.open(chunk, ChaCha20Poly1305.Nonce(chunk: chunks, isLast: isLast), into: room) {
             if isLast {
                 if count == 0, chunks > 0 { fault = .malformed("its last chunk is empty") } else { isFinished = true }
@@ -159,13 +159,21 @@ private final class Input {
 /// Room for opened contents, which are wiped at the end.
 private final class Contents {
     let bytes: UnsafeMutableRawBufferPointer
+    /// Bytes that have had contents: of a small file few, and the kernel gives no memory for the others.
+    private var used = 0
 
     init(_ capacity: Int) {
         bytes = .allocate(byteCount: capacity, alignment: 16)
     }
 
     deinit {
-        OPENSSL_cleanse(bytes.baseAddress, bytes.count)
+        OPENSSL_cleanse(bytes.baseAddress, used)
         bytes.deallocate()
+    }
+
+    func room(at place: Int, for count: Int) -> UnsafeMutableRawPointer {
+        precondition(place + count <= bytes.count, "contents fit into their room")
+        used = max(used, place + count)
+        return bytes.baseAddress! + place
     }
 }

@@ -15,10 +15,10 @@ package struct AgeRecipient: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Throws: `unsupported` for recipients of other kinds, which it names; else `malformed`.
     package init(parsing text: some StringProtocol) throws(AgeError) {
-        if let kind = Self.foreignKind(text) { throw .unsupported(kind) }
-        var point = [UInt8](repeating: 0, count: X25519.keyBytes)
         // More characters than a recipient has are as wrong as the whole text, which may be long.
         let start = Array(text.utf8.prefix(128))
+        if let kind = Self.foreignKind(String(decoding: start, as: UTF8.self)) { throw .unsupported(kind) }
+        var point = [UInt8](repeating: 0, count: X25519.keyBytes)
         let isRead = point.withUnsafeMutableBytes { point in
             start.withUnsafeBytes { Bech32.read($0, prefix: Self.prefix, into: point) }
         }
@@ -45,15 +45,14 @@ package struct AgeRecipient: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The kind of a recipient that is not supported here, by its start; nil for others.
-    private static func foreignKind(_ text: some StringProtocol) -> String? {
+    private static func foreignKind(_ text: String) -> String? {
         if text.hasPrefix("ssh-") { return "an SSH key as a recipient (ssh-…)" }
         if text.uppercased().hasPrefix("AGE-SECRET-KEY-") {
             return "a secret key as a recipient; the recipient that belongs to it begins with age1"
         }
-        // The last 1 ends the prefix: the characters behind it have none.
-        guard text.hasPrefix("age1"), let end = text.lastIndex(of: "1") else { return nil }
+        // A 1 ends the prefix: the characters behind it have none.
+        guard text.hasPrefix("age1"), let end = text.dropFirst(4).firstIndex(of: "1") else { return nil }
         let name = text[..<end].dropFirst(4)
-        if name.isEmpty { return nil }
         return name == "pq" ? "a hybrid recipient (age1pq1…)" : "the recipient of a plugin (age1NAME1…)"
     }
 

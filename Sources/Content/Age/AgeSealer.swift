@@ -80,7 +80,7 @@ package struct AgeSealer: ~Copyable, @unchecked Sendable {
 
     deinit {
         if let tail {
-            OPENSSL_cleanse(tail.baseAddress, tail.count)
+            OPENSSL_cleanse(tail.baseAddress, tailBytes)
             tail.deallocate()
         }
         sealed.deallocate()
