@@ -13,22 +13,34 @@ package final class FakeLogind: Sendable {
         case released
         /// Whether the session is locked.
         case askedForHint
+        /// The sessions were listed.
+        case listed
+        /// The properties of a session were read, by its id.
+        case read(String)
     }
 
     package let heard = Recorder<Heard>()
     package let address: String
-    private let folder = TemporaryFolder()
+    private let folder: TemporaryFolder
     private let daemon: Mutex<Process>
     private let isOver = Atomic<Bool>(false)
     private let isLocked: Atomic<Bool>
-    /// Whether the change of the lock has to be signalled.
-    private let isLockNews = Atomic<Bool>(false)
+    /// By their paths.
+    let sessions: Mutex<[String: FakeSession]>
+    private let jobs = Mutex<[@Sendable (OpaquePointer) -> Void]>([])
 
     /// - Parameters:
     ///   - refuses: whether logind grants no lock.
-    ///   - isLocked: whether the session is locked.
-    package init(refuses: Bool = false, isLocked: Bool = false) async throws {
+    ///   - isLocked: whether the caller's session is locked, for those who ask for this hint alone.
+    ///   - isThere: whether logind is on the bus from the beginning.
+    ///   - folder: where the socket `bus` of the bus lies.
+    package init(
+        refuses: Bool = false, isLocked: Bool = false, sessions: [FakeSession] = [], isThere: Bool = true,
+        in folder: TemporaryFolder = TemporaryFolder()
+    ) async throws {
+        self.folder = folder
         self.isLocked = Atomic(isLocked)
+        self.sessions = Mutex(Dictionary(uniqueKeysWithValues: sessions.map { ($0.path, $0) }))
         let configuration = folder.file(
             "bus.conf",
             """
@@ -52,7 +64,7 @@ package final class FakeLogind: Sendable {
         // The daemon prints its address when it listens.
         _ = output.fileHandleForReading.availableData
         daemon = Mutex(process)
-        Thread.detachNewThread { [self] in serve(refuses) }
+        Thread.detachNewThread { [self] in serve(refuses, isThere) }
         try await heard.first { $0 == .ready }
     }
 
@@ -66,10 +78,15 @@ package final class FakeLogind: Sendable {
     /// Unlocks the session, and signals it.
     package func unlock() {
         isLocked.store(false, ordering: .sequentiallyConsistent)
-        isLockNews.store(true, ordering: .sequentiallyConsistent)
+        perform { self.signalHint(on: $0) }
     }
 
-    private func serve(_ refuses: Bool) {
+    /// Runs a job on the thread of the service, with its connection.
+    func perform(_ job: @escaping @Sendable (OpaquePointer) -> Void) {
+        jobs.withLock { $0.append(job) }
+    }
+
+    private func serve(_ refuses: Bool, _ isThere: Bool) {
         guard let bus = dbus_connection_open_private(address, nil) else { return }
         defer {
             dbus_connection_close(bus)
@@ -77,16 +94,24 @@ package final class FakeLogind: Sendable {
         }
         dbus_connection_set_exit_on_disconnect(bus, 0)
         guard dbus_bus_register(bus, nil) != 0,
-            dbus_bus_request_name(bus, "org.freedesktop.login1", 0, nil) > 0
+            !isThere || dbus_bus_request_name(bus, "org.freedesktop.login1", 0, nil) > 0
         else { return }
         heard.record(.ready)
-        while !isOver.load(ordering: .relaxed), dbus_connection_read_write(bus, 100) != 0 {
-            if isLockNews.exchange(false, ordering: .sequentiallyConsistent) { signalHint(on: bus) }
+        while !isOver.load(ordering: .relaxed), dbus_connection_read_write(bus, 20) != 0 {
+            let due = jobs.withLock { jobs in
+                defer { jobs = [] }
+                return jobs
+            }
+            for job in due { job(bus) }
             while let message = dbus_connection_pop_message(bus) {
                 if dbus_message_is_method_call(message, "org.freedesktop.login1.Manager", "Inhibit") != 0 {
                     answer(message, on: bus, refuses)
                 } else if dbus_message_is_method_call(message, "org.freedesktop.DBus.Properties", "Get") != 0 {
                     answerHint(message, on: bus)
+                } else if dbus_message_is_method_call(message, "org.freedesktop.DBus.Properties", "GetAll") != 0 {
+                    answerAll(message, on: bus)
+                } else if dbus_message_is_method_call(message, "org.freedesktop.login1.Manager", "ListSessions") != 0 {
+                    answerList(message, on: bus)
                 }
                 dbus_message_unref(message)
             }

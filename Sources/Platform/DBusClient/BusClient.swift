@@ -17,7 +17,7 @@ package final class BusClient: Sendable {
         thread.stop()
     }
 
-    /// Connects and greets the bus.
+    /// Connects and greets the bus. Ends at once when the task is cancelled.
     ///
     /// - Parameter timeout: maximum wait for the bus.
     /// - Throws: `BusError`.
@@ -25,11 +25,34 @@ package final class BusClient: Sendable {
         to address: BusAddress, limits: BusLimits, timeout: Duration = BusClient.timeout
     ) async throws(BusError) -> BusClient {
         let client = BusClient()
-        try await client.perform { (session, answer: @escaping (Result<Void, BusError>) -> Void) in
-            if let error = session.connect(to: address, limits) { return answer(.failure(error)) }
-            session.call(.bus("Hello"), timeout: timeout) { answer($0.map { _ in }) }
+        try await client.untilCancelled { () async throws(BusError) in
+            try await client.perform { (session, answer: @escaping (Result<Void, BusError>) -> Void) in
+                if let error = session.connect(to: address, limits) { return answer(.failure(error)) }
+                session.call(.bus("Hello"), timeout: timeout) { answer($0.map { _ in }) }
+            }
         }
         return client
+    }
+
+    /// Ends the connection: calls throw `BusError.disconnected`, and streams end.
+    package func close() {
+        thread.stop()
+    }
+
+    /// Runs `body`; if the task is cancelled, the connection ends at once, and with it the calls of `body`.
+    package func untilCancelled<Value>(
+        _ body: () async throws(BusError) -> Value
+    ) async throws(BusError) -> Value {
+        let result = await withTaskCancellationHandler { () async -> Result<Value, BusError> in
+            do throws(BusError) {
+                return .success(try await body())
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            close()
+        }
+        return try result.get()
     }
 
     /// Calls a method and waits for its reply.
@@ -61,17 +84,42 @@ package final class BusClient: Sendable {
         reading: @escaping @Sendable (inout BusReader) -> Value?
     ) async throws(BusError) -> AsyncStream<Value> {
         let (stream, inlet) = AsyncStream<Value>.makeStream(bufferingPolicy: .bufferingNewest(buffer))
+        try await subscribe([match], timeout, inlet) { message in
+            if let value = message.read(reading) { inlet.yield(value) }
+        }
+        return stream
+    }
+
+    /// Subscribes to several signals, in their order. The stream ends with the connection. It also ends if more than `buffer`
+    /// signals wait: none is lost unnoticed.
+    ///
+    /// - Parameter reading: reads a signal's arguments on the client's thread; nil drops the signal.
+    /// - Throws: `BusError`.
+    package func signals<Value: Sendable>(
+        _ matches: [BusMatch], timeout: Duration = BusClient.timeout, buffer: Int,
+        reading: @escaping @Sendable (BusSignal, inout BusReader) -> Value?
+    ) async throws(BusError) -> AsyncStream<Value> {
+        let (stream, inlet) = AsyncStream<Value>.makeStream(bufferingPolicy: .bufferingOldest(buffer))
+        try await subscribe(matches, timeout, inlet) { message in
+            guard let signal = BusSignal(message), let value = message.read({ reading(signal, &$0) }) else { return }
+            if case .dropped = inlet.yield(value) { inlet.finish() }
+        }
+        return stream
+    }
+
+    private func subscribe<Value: Sendable>(
+        _ matches: [BusMatch], _ timeout: Duration, _ inlet: AsyncStream<Value>.Continuation,
+        _ tell: @escaping @Sendable (BusMessage) -> Void
+    ) async throws(BusError) {
         let number = lastSubscription.add(1, ordering: .relaxed).newValue
         inlet.onTermination = { [weak self] _ in self?.thread.perform { $0.unsubscribe(number) } }
         try await perform { (session, answer: @escaping (Result<Void, BusError>) -> Void) in
-            session.subscribe(number, match, timeout: timeout) { message in
-                guard let message else { return inlet.finish() }
-                if let value = message.read(reading) { inlet.yield(value) }
+            session.subscribe(number, matches, timeout: timeout) { message in
+                if let message { tell(message) } else { inlet.finish() }
             } then: { error in
                 answer(error.map { .failure($0) } ?? .success(()))
             }
         }
-        return stream
     }
 
     /// Whether a connection owns a name.

@@ -23,6 +23,14 @@ package struct BusError: Error, Hashable, CustomStringConvertible {
     /// Another connection owns the name.
     package static let nameTaken = BusError(.nameTaken)
 
+    /// The service has answered with an error.
+    package var isRefusal: Bool { refusalName != nil }
+
+    /// The name of the error in the answer, if there was one.
+    package var refusalName: String? {
+        if case .refused(let name) = code { name } else { nil }
+    }
+
     /// One line, not escaped.
     package var description: String {
         switch code {

@@ -1,4 +1,5 @@
 import CDBus
+import Glibc
 package import SystemCalls
 
 /// Reads the arguments of a message. libdbus has checked them against their signature.
@@ -40,6 +41,75 @@ package struct BusReader {
         dbus_message_iter_recurse(&iterator, &inner.iterator)
         dbus_message_iter_next(&iterator)
         return body(&inner)
+    }
+
+    /// Reads the parts of the next argument if it is a structure or an entry of a dictionary; otherwise it is not consumed.
+    package mutating func structure<Value>(_ body: (inout BusReader) -> Value?) -> Value? {
+        let type = dbus_message_iter_get_arg_type(&iterator)
+        guard type == BusType.structure || type == BusType.dictionaryEntry else { return nil }
+        var inner = BusReader()
+        dbus_message_iter_recurse(&iterator, &inner.iterator)
+        dbus_message_iter_next(&iterator)
+        return body(&inner)
+    }
+
+    /// The first paths of the array of objects that is the next argument; nil if it is no array.
+    package mutating func objectPaths(most: Int) -> [String]? {
+        var paths: [String] = []
+        return array(most: most) { if let path = $0.objectPath() { paths.append(path) } } ? paths : nil
+    }
+
+    /// Reads the first elements of the next argument if it is an array; otherwise it is not consumed.
+    ///
+    /// - Parameter body: called with a reader of each element.
+    /// - Returns: whether it is an array.
+    @discardableResult
+    package mutating func array(most: Int, _ body: (inout BusReader) -> Void) -> Bool {
+        guard dbus_message_iter_get_arg_type(&iterator) == BusType.array else { return false }
+        var inner = BusReader()
+        dbus_message_iter_recurse(&iterator, &inner.iterator)
+        dbus_message_iter_next(&iterator)
+        var count = 0
+        while count < most, dbus_message_iter_get_arg_type(&inner.iterator) != BusType.none {
+            // An iterator may be copied by assignment (libdbus, "DBusMessageIter").
+            var element = inner
+            body(&element)
+            dbus_message_iter_next(&inner.iterator)
+            count += 1
+        }
+        return true
+    }
+
+    /// Reads the first entries of the next argument if it is an `a{sv}`; otherwise it is not consumed.
+    ///
+    /// - Parameter body: called with each key, and a reader of its value.
+    /// - Returns: whether it is an array.
+    @discardableResult
+    package mutating func dictionary(most: Int, _ body: (String, inout BusReader) -> Void) -> Bool {
+        array(most: most) { entry in
+            entry.structure { entry -> Void? in
+                guard let key = entry.string() else { return nil }
+                return entry.variant { body(key, &$0) }
+            }
+        }
+    }
+
+    /// Reads the next argument in place if it is an array of bytes; otherwise it is not consumed. The message's own bytes are
+    /// zeroed afterwards: they may be a secret.
+    package mutating func secret<Value>(_ body: (UnsafeRawBufferPointer) -> Value?) -> Value? {
+        guard dbus_message_iter_get_arg_type(&iterator) == BusType.array,
+            dbus_message_iter_get_element_type(&iterator) == BusType.byte
+        else { return nil }
+        var inner = DBusMessageIter()
+        dbus_message_iter_recurse(&iterator, &inner)
+        dbus_message_iter_next(&iterator)
+        var start: UnsafeMutableRawPointer?
+        var count: Int32 = 0
+        dbus_message_iter_get_fixed_array(&inner, &start, &count)
+        // libdbus gives no pointer to an empty array.
+        let bytes = UnsafeMutableRawBufferPointer(start: start, count: start == nil ? 0 : Int(max(0, count)))
+        defer { if let start { explicit_bzero(start, bytes.count) } }
+        return body(UnsafeRawBufferPointer(bytes))
     }
 
     /// The first texts of the array that is the next argument; nil if it is no such array.

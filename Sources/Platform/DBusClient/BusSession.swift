@@ -7,7 +7,7 @@ final class BusSession: BusPart {
     }
 
     private struct Subscription {
-        var match: BusMatch
+        var matches: [BusMatch]
         /// Nil ends the stream.
         var tell: (BusMessage?) -> Void
     }
@@ -38,31 +38,40 @@ final class BusSession: BusPart {
 
     /// - Parameter told: called with the first error, or when the bus sends the signals from now on.
     func subscribe(
-        _ number: Int, _ match: BusMatch, timeout: Duration, _ tell: @escaping (BusMessage?) -> Void,
+        _ number: Int, _ matches: [BusMatch], timeout: Duration, _ tell: @escaping (BusMessage?) -> Void,
         then told: @escaping (BusError?) -> Void
     ) {
-        subscriptions[number] = Subscription(match: match, tell: tell)
+        subscriptions[number] = Subscription(matches: matches, tell: tell)
         var failure: BusError?
-        for rule in [match.ownerRule, match.rule] {
+        for rule in Self.rules(matches) {
             call(.bus("AddMatch") { $0.string(rule) }, timeout: timeout) { answer in
                 if case .failure(let error) = answer { failure = failure ?? error }
             }
         }
         // After the matches, so that no change is missed in between. The bus answers in order.
-        call(.bus("GetNameOwner") { $0.string(match.sender) }, timeout: timeout) { [weak self] answer in
-            // The error is NameHasNoOwner.
-            if case .success(let message) = answer { self?.owners[match.sender] = message.read { $0.string() } }
-            told(failure)
+        let senders = Set(matches.map(\.sender))
+        var missing = senders.count
+        for sender in senders {
+            call(.bus("GetNameOwner") { $0.string(sender) }, timeout: timeout) { [weak self] answer in
+                // The error is NameHasNoOwner.
+                if case .success(let message) = answer { self?.owners[sender] = message.read { $0.string() } }
+                missing -= 1
+                if missing == 0 { told(failure) }
+            }
         }
     }
 
     func unsubscribe(_ number: Int) {
         guard let subscription = subscriptions.removeValue(forKey: number) else { return }
-        for rule in [subscription.match.rule, subscription.match.ownerRule] {
+        for rule in Self.rules(subscription.matches) {
             guard let message = BusCall.bus("RemoveMatch", { $0.string(rule) }).message() else { continue }
             message.wantsNoReply()
             _ = connection?.send(message)
         }
+    }
+
+    private static func rules(_ matches: [BusMatch]) -> Set<String> {
+        Set(matches.flatMap { [$0.ownerRule, $0.rule] })
     }
 
     // MARK: The thread
@@ -112,10 +121,10 @@ final class BusSession: BusPart {
                 _ = arguments.string()
                 return (name, arguments.string())
             }
-            if let name, subscriptions.values.contains(where: { $0.match.sender == name }) { owners[name] = new }
+            if let name, subscriptions.values.contains(where: { $0.matches.contains { $0.sender == name } }) { owners[name] = new }
         }
         for subscription in subscriptions.values
-        where subscription.match.matches(message, owner: owners[subscription.match.sender]) {
+        where subscription.matches.contains(where: { $0.matches(message, owner: owners[$0.sender]) }) {
             subscription.tell(message)
         }
     }

@@ -6,8 +6,11 @@ enum BusType {
     static let descriptor = code("h")
     static let dictionaryEntry = code("e")
     static let int32 = code("i")
+    /// The end of the arguments.
+    static let none: Int32 = 0
     static let objectPath = code("o")
     static let string = code("s")
+    static let structure = code("r")
     static let uint32 = code("u")
     static let variant = code("v")
 

@@ -15,6 +15,14 @@ package struct BusWriter {
         }
     }
 
+    /// - Parameter path: a valid one, such as one that a message brought.
+    package mutating func objectPath(_ path: String) {
+        path.withCString { start in
+            var start: UnsafePointer<CChar>? = start
+            basic(BusType.objectPath, &start)
+        }
+    }
+
     package mutating func uint32(_ value: UInt32) {
         var value = value
         basic(BusType.uint32, &value)
@@ -44,6 +52,34 @@ package struct BusWriter {
     /// - Parameter elements: the signature of one element.
     package mutating func array(of elements: String, _ body: (inout BusWriter) -> Void) {
         container(BusType.array, elements, body)
+    }
+
+    package mutating func structure(_ body: (inout BusWriter) -> Void) {
+        container(BusType.structure, nil, body)
+    }
+
+    /// - Parameter signature: of the value.
+    package mutating func variant(_ signature: String, _ body: (inout BusWriter) -> Void) {
+        container(BusType.variant, signature, body)
+    }
+
+    /// An array of bytes.
+    package mutating func bytes(_ bytes: UnsafeRawBufferPointer) {
+        array(of: "y") { array in
+            guard array.isWhole, !bytes.isEmpty else { return }
+            var start = bytes.baseAddress
+            if dbus_message_iter_append_fixed_array(&array.iterator, BusType.byte, &start, Int32(bytes.count)) == 0 {
+                array.isWhole = false
+            }
+        }
+    }
+
+    /// An entry of an `a{ss}`.
+    package mutating func pair(_ key: String, _ value: String) {
+        container(BusType.dictionaryEntry, nil) { entry in
+            entry.string(key)
+            entry.string(value)
+        }
     }
 
     /// An entry of an `a{sv}`.

@@ -80,7 +80,7 @@ package final class SleepInhibitor: Sendable {
     private func ask() async {
         let answer: Result<SleepLock, BusError>
         do throws(BusError) {
-            answer = .success(try await SleepLock.request(from: bus))
+            answer = .success(try await SleepLock.request(.transfer, from: bus))
         } catch {
             answer = .failure(error)
         }

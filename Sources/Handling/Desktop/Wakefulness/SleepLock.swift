@@ -3,6 +3,19 @@ import SystemCalls
 
 /// An inhibitor lock of logind: held as long as this object exists (systemd, "Inhibitor Locks").
 final class SleepLock: Sendable {
+    /// Against which step of the machine, why, and how.
+    struct Purpose: Sendable {
+        /// The arguments of org.freedesktop.login1(5), `Inhibit`, without the name of the program.
+        var what: String
+        var why: String
+        var mode: String
+
+        /// Neither idleness nor a person's command makes the machine sleep.
+        static let transfer = Purpose(what: "idle:sleep", why: "Something is being sent or received", mode: "block")
+        /// The machine sleeps a moment later, at most logind's `InhibitDelayMaxSec`.
+        static let protection = Purpose(what: "sleep", why: "Protected data is locked first", mode: "delay")
+    }
+
     /// How long logind may take to answer.
     private static let timeout: Duration = .seconds(5)
     private static let limits = BusLimits(messageBytes: 64 << 10, descriptors: 1)
@@ -13,21 +26,20 @@ final class SleepLock: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Requests a lock against `idle` and `sleep`. The call does not start logind.
-    static func request(from bus: BusAddress) async throws(BusError) -> SleepLock {
+    /// Requests a lock. The call does not start logind, and ends at once when the task is cancelled.
+    static func request(_ purpose: Purpose, from bus: BusAddress) async throws(BusError) -> SleepLock {
         let client = try await BusClient.connect(to: bus, limits: limits, timeout: timeout)
-        // org.freedesktop.login1(5), `Inhibit`: what, who, why, mode.
         let call = BusCall(
             to: "org.freedesktop.login1", path: "/org/freedesktop/login1", interface: "org.freedesktop.login1.Manager",
             member: "Inhibit"
         ) { arguments in
-            for text in ["idle:sleep", "Waft", "Something is being sent or received", "block"] {
-                arguments.string(text)
-            }
+            for text in [purpose.what, "Waft", purpose.why, purpose.mode] { arguments.string(text) }
         }
-        return try await client.call(call, timeout: timeout) { arguments in
-            guard let descriptor = arguments.descriptor() else { return nil }
-            return SleepLock(descriptor)
+        return try await client.untilCancelled { () async throws(BusError) in
+            try await client.call(call, timeout: timeout) { arguments in
+                guard let descriptor = arguments.descriptor() else { return nil }
+                return SleepLock(descriptor)
+            }
         }
     }
 }

@@ -1,0 +1,5 @@
+package typealias KeyringSecret = [UInt8]
+
+extension [UInt8] {
+    func withBytes<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value { withUnsafeBytes(body) }
+}
