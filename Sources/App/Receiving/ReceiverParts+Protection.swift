@@ -1,6 +1,9 @@
 import Age
 import Control
 import Foundation
+import Handlers
+import Inbox
+import Journal
 import Logging
 import Protection
 import Secrets
@@ -22,7 +25,10 @@ extension ReceiverParts {
     }
 
     /// Items that wait for the unlock.
-    var itemsBehindLock: Int { 0 }
+    var itemsBehindLock: Int {
+        let waiting = (try? journal.waitingSealed()) ?? [:]
+        return waiting.reduce(0) { $0 + (vault.canOpen($1.key) ? 0 : $1.value) }
+    }
 
     /// Takes private keys into memory.
     ///
@@ -78,11 +84,15 @@ extension ReceiverParts {
         await withDiscardingTaskGroup { group in
             let changes = vault.changes.watch()
             group.addTask {
-                for await standing in changes { plan.observe(.protection(report(standing))) }
+                for await standing in changes {
+                    plan.observe(.protection(report(standing)))
+                    engine.lockChanged()
+                }
             }
             group.addTask { await IdleLock(vault, settings: plan.live, changes: news).run { await lock(all: false) } }
             group.addTask { await withTaskExecutorPreference(blocking) { await useCredential() } }
         }
+        copies.clear?.removeAll()
     }
 
     /// Opens the class until first unlock with the keys that the service manager passes.

@@ -26,6 +26,8 @@ struct ReceiverParts: Sendable {
     let journal: Journal
     /// The keys for protected items.
     let vault: Vault
+    /// Opens protected items for handlers.
+    let copies: ClearCopies
     let catalog: CatalogWatch
     let engine: DeliveryEngine
     private let choice: @Sendable () -> HandlerChoice
@@ -89,12 +91,16 @@ struct ReceiverParts: Sendable {
         let inbox = try FileInbox(
             path: home.inbox, reserve: settings.reserve, conflict: settings.conflict,
             checker: ContentChecker(types: catalog.current.registry), partials: settings.partials,
-            memory: journal)
+            memory: journal, vault: vault)
         self.inbox = inbox
         try Self.recover(journal, inbox, logger)
+        let copies = ClearCopies(
+            vault: vault, clear: ClearFolder(candidates: home.clearFolders), inbox: inbox.path,
+            quota: { plan.settings.clearQuota })
+        self.copies = copies
         let runner = HandlerRunner(
             inbox: inbox.path, scratchFolder: home.state + "/hooks", forbiddenPlaces: handlers.closed.paths,
-            firstLaunches: handlers.firstLaunches, logger: logger)
+            firstLaunches: handlers.firstLaunches, copies: copies, logger: logger)
         runner.sweep()
         let opener = SystemOpener()?.program
         let choice: @Sendable () -> HandlerChoice = {
@@ -119,11 +125,13 @@ struct ReceiverParts: Sendable {
                 let opensURLs = !plan.settings.openReceivedURLs.isEmpty
                 let link = opensURLs && arrival.item.kind == .url ? ReceivedLink.parts(at: arrival.stored.path) : nil
                 return HandlerChoice.Subject(
-                    type: arrival.type, kind: arrival.item.kind, link: link, chosen: arrival.destination.handler)
+                    type: arrival.type, kind: arrival.item.kind, link: link, chosen: arrival.destination.handler,
+                    protection: arrival.protection)
             },
             observe: { plan.observe(.reception(.opened($0, $1))) },
             left: { plan.relay.left($0, $1) },
             isInboxThere: { inbox.isThere },
+            copies: copies,
             logger: logger
         )
         self.engine = engine
@@ -136,8 +144,8 @@ struct ReceiverParts: Sendable {
         consents.mend(by: journal)
         let consent = ConsentChain.make(
             people: plan.consent, arbiter: { plan.programs.current.arbiter }, relay: plan.relay,
-            memory: consents, door: door, conflict: { plan.settings.conflict }, inbox: inbox,
-            journal: journal, logger: logger)
+            memory: consents, door: door, conflict: { plan.settings.conflict },
+            protection: { plan.settings.protection }, vault: vault, inbox: inbox, journal: journal, logger: logger)
         reception = Reception(
             inbox: inbox,
             journal: journal,

@@ -19,6 +19,9 @@ package struct AgeHeader: Sendable {
     /// Whether a passphrase opens the file, and not an identity.
     package var isForPassphrase: Bool { stanzas.contains { $0.kind == AgeStanza.scrypt } }
 
+    /// The bytes of the header, as they were read.
+    package var text: [UInt8] { authenticated + Array(" \(Base64.text(code))\n".utf8) }
+
     /// The text up to and with the mark of the code.
     let authenticated: [UInt8]
     /// The code over it.

@@ -158,6 +158,21 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         try reading("could not count the deliveries") { try JournalReader.summary($0) }
     }
 
+    /// The numbers of sealed items whose delivery waits, by their protection.
+    package func waitingSealed() throws(JournalError) -> [ProtectionClass: Int] {
+        try reading("could not count the sealed items") { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: "SELECT protection, count(*) FROM arrivals WHERE state = 'waiting' AND stored_name IS NOT NULL "
+                    + "AND protection IS NOT NULL GROUP BY protection")
+            var counts: [ProtectionClass: Int] = [:]
+            for row in rows {
+                if let protection = ProtectionClass(rawValue: row[0]) { counts[protection] = row[1] }
+            }
+            return counts
+        }
+    }
+
     /// Removes arrivals whose delivery is finished, with all their records. Never removes waiting or parked deliveries,
     /// nor the items themselves.
     ///

@@ -102,6 +102,8 @@ extension EventLine {
         var changed: Int
         var missing: Int
         var unreadable: Int
+        /// Of the good ones, those of which only the sealed form was compared; absent for none.
+        var locked: Int?
         var exit: WaftExit
     }
 

@@ -32,9 +32,12 @@ enum FindingText {
         return "; last touched \(JournalText.time(WallTime(milliseconds: touched.seconds &* 1_000)))"
     }
 
-    static func summary(_ counts: [ItemFinding.State: Int]) -> String {
+    /// - Parameter locked: items among the good ones of which only the sealed form was compared.
+    static func summary(_ counts: [ItemFinding.State: Int], locked: Int = 0) -> String {
         let parts = [ItemFinding.State.ok, .changed, .missing, .unreadable].map { ($0.rawValue, counts[$0] ?? 0) }
-        let shown = parts.filter { $0.0 == "ok" || $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+        let shown = parts.filter { $0.0 == "ok" || $0.1 > 0 }.map { name, count in
+            name == "ok" && locked > 0 ? "\(count) ok (\(locked) sealed)" : "\(count) \(name)"
+        }
         return shown.joined(separator: ", ")
     }
 }

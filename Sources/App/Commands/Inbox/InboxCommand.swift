@@ -7,9 +7,8 @@ struct InboxCommand: AsyncParsableCommand {
         abstract: "List, check, show, open, move out and delete the items of the Inbox.",
         subcommands: [
             InboxListCommand.self, InboxShowCommand.self, InboxPreviewCommand.self, InboxOptionsCommand.self,
-            InboxOpenCommand.self, InboxOpenInCommand.self,
-            InboxTakeCommand.self, InboxRemoveCommand.self, InboxVerifyCommand.self, InboxRetryCommand.self,
-            InboxAdoptCommand.self,
+            InboxOpenCommand.self, InboxOpenInCommand.self, InboxCatCommand.self, InboxTakeCommand.self,
+            InboxRemoveCommand.self, InboxVerifyCommand.self, InboxRetryCommand.self, InboxAdoptCommand.self,
         ],
         defaultSubcommand: InboxListCommand.self
     )

@@ -19,7 +19,7 @@ struct InboxTakeCommand: AsyncParsableCommand {
 
             Existing files are never replaced: if the name exists, a number is added. On another disk the item is copied, \
             synced, read back and compared before it is deleted here. Exit code 15 if a handler still reads an item after \
-            five seconds.
+            five seconds. A protected item is opened on its way out; exit code 18 while it is locked.
             """
     )
 
@@ -55,7 +55,9 @@ struct InboxTakeCommand: AsyncParsableCommand {
             let size = entry.arrival.size
             var progress = ProgressLine(total: size)
             var bytes: UInt64 = 0
-            let taken = try InboxLeaving.take(entry.arrival, inbox: leaving.inbox, to: directory, name: name) { count in
+            let taken = try InboxLeaving.take(
+                entry.arrival, inbox: leaving.inbox, to: directory, name: name, keys: ReceiverKeys.keys
+            ) { count in
                 bytes &+= UInt64(count)
                 guard Console.shared.isInteractive else { return }
                 Console.shared.status(progress.text(bytes: bytes, at: .now, width: Console.shared.width))

@@ -94,9 +94,18 @@ struct Leaving {
         return code
     }
 
+    /// The error of a command that ends with it.
+    static func failure(_ error: LeavingError) -> CommandError {
+        let exit = exit(error)
+        return CommandError(
+            exit, TerminalText.escaped(error.message, limit: 1_000),
+            hint: exit == .locked ? CommandError.unlockHint : nil)
+    }
+
     private static func exit(_ fault: LeavingError) -> WaftExit {
         switch fault.code {
         case .gone, .noDestination: .inputMissing
+        case .locked: .locked
         case .different, .mismatch: .contentChanged
         case .destination, .nameTaken: .usage
         case .noRoom: .noRoom

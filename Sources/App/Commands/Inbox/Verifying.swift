@@ -12,6 +12,8 @@ struct Verifying {
     private var progress = ProgressLine(total: nil)
     private var read: UInt64 = 0
     private var counts: [ItemFinding.State: Int] = [:]
+    /// Items that are locked: only their sealed form was compared.
+    private var locked = 0
     private var exit = WaftExit.done
 
     init(inbox: String, json: Bool) {
@@ -34,11 +36,13 @@ struct Verifying {
         let finding: ItemFinding
         do {
             finding = try InboxVerification.verify(
-                entry.arrival, arrived: entry.arrived, inbox: inbox, progressed: { draw($0) })
+                entry.arrival, arrived: entry.arrived, inbox: inbox, keys: ReceiverKeys.keys,
+                progressed: { draw($0) })
         } catch {
             finding = ItemFinding(state: .unreadable, detail: error.message)
         }
         counts[finding.state, default: 0] += 1
+        if finding.isLocked { locked += 1 }
         guard let event = EventLine(finding, of: entry.arrival) else { return }
         fail(.contentChanged)
         json ? event.print() : Console.shared.result(FindingText.line(entry, finding))
@@ -78,10 +82,10 @@ struct Verifying {
             EventLine.verified(
                 EventLine.Verified(
                     ok: count(.ok), changed: count(.changed), missing: count(.missing),
-                    unreadable: count(.unreadable), exit: exit)
+                    unreadable: count(.unreadable), locked: locked > 0 ? locked : nil, exit: exit)
             ).print()
         } else {
-            Console.shared.result(FindingText.summary(counts))
+            Console.shared.result(FindingText.summary(counts, locked: locked))
             if count(.missing) > 0 { Console.shared.note("  to forget a missing item: waft inbox remove NUMBER") }
         }
         return exit

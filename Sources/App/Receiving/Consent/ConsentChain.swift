@@ -3,12 +3,16 @@ import Handlers
 import Inbox
 import Journal
 import Logging
+import Protection
 import Sharing
 
 /// Composes everything that has a say in an offer, from the first to the last.
 ///
 /// ```
 ///  Reception ─▶ JournalledConsent   noRoom if the journal was removed or replaced
+///                    │
+///                    ▼
+///               ProtectedConsent    fixes how accepted items are sealed; `busy` for `complete` while locked
 ///                    │
 ///                    ▼
 ///               ConflictConsent     only with `conflict: skip`: after the answer, declines names that are taken
@@ -35,11 +39,13 @@ enum ConsentChain {
     /// - Parameters:
     ///   - arbiter: asked beside the people; nil while none is set.
     ///   - conflict: the rule that counts now.
+    ///   - protection: the protection that counts now, where the user's rules name none.
     static func make(
         people: ConsentQueue, arbiter: @escaping @Sendable () -> OfferArbiter?, relay: EventRelay,
         memory: ConsentMemory,
         door: VisibilityController,
-        conflict: @escaping @Sendable () -> ConflictRule, inbox: FileInbox, journal: Journal, logger: Logger
+        conflict: @escaping @Sendable () -> ConflictRule,
+        protection: @escaping @Sendable () -> ProtectionClass, vault: Vault, inbox: FileInbox, journal: Journal, logger: Logger
     ) -> any ConsentAsking {
         var consent: any ConsentAsking = ChosenConsent {
             guard let arbiter = arbiter() else { return people }
@@ -54,6 +60,7 @@ enum ConsentChain {
         let skipping = ConflictConsent(
             asking: gated, isTaken: { inbox.holds($0, in: $1) }, isKnown: { earlier.contain($0, from: $1) })
         consent = ChosenConsent { conflict() == .skip ? skipping : gated }
+        consent = ProtectedConsent(asking: consent, usual: protection, vault: vault)
         return JournalledConsent(asking: consent, journal: journal)
     }
 }

@@ -58,7 +58,7 @@ struct ClearCopies: ClearCopying {
             guard let below = PathText.part(of: copy.stored.path, below: clear.path),
                 let handler = PathText.names(in: below).first.map(String.init)
             else { continue }
-            if !clear.remove(copy.number, of: handler) { taken.insert(copy.number) }
+            if clear.remove(copy.number, of: handler) == .taken { taken.insert(copy.number) }
         }
         return taken
     }

@@ -1,4 +1,5 @@
 package import Contacts
+import Glibc
 import HandlerCatalog
 package import Journal
 package import Logging
@@ -22,6 +23,14 @@ extension Home {
 
     /// Folder of the keys for protected items.
     package var protection: String { state + "/protection" }
+
+    /// Places for the clear copies of protected items, the best first. The second one is for homes whose run folder is not
+    /// in memory.
+    package var clearFolders: [String] {
+        var status = stat()
+        guard stat(state, &status) == 0 else { return [run + "/clear"] }
+        return [run + "/clear", "/dev/shm/waft-\(geteuid())-\(status.st_dev)-\(status.st_ino)"]
+    }
 
     /// The contacts of this user. Reads nothing yet.
     ///

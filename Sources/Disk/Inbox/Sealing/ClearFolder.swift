@@ -78,32 +78,50 @@ package struct ClearFolder: Sendable {
         return holder + "/" + name
     }
 
-    /// Removes the clear copy of an item.
-    /// - Returns: whether it was still there.
-    @discardableResult
-    package func remove(_ number: ArrivalNumber, of program: String) -> Bool {
-        let holder = self.holder(number, program)
-        guard let folder = try? FileDescriptor.opening(holder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else {
-            return false
-        }
-        var isThere = false
-        if var contents = try? FolderContents.make(of: folder.raw) {
-            isThere = (try? contents.next()) ?? nil != nil
-        }
-        if let parent = try? FileDescriptor.opening(path + "/" + program, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) {
-            try? OwnTree.remove("\(number)", in: parent.raw)
-        }
-        return isThere
+    /// What was found of a clear copy.
+    package enum Standing: Hashable, Sendable {
+        case there
+        /// A program has moved or removed it.
+        case taken
+        /// Its folder is gone too: the memory was cleared, as at the end of a session.
+        case cleared
     }
 
-    /// Removes all clear copies.
+    /// Removes the clear copy of an item.
+    @discardableResult
+    package func remove(_ number: ArrivalNumber, of program: String) -> Standing {
+        guard let folder = try? FileDescriptor.opening(holder(number, program), O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+            var contents = try? FolderContents.make(of: folder.raw),
+            let parent = try? FileDescriptor.opening(path + "/" + program, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        else { return .cleared }
+        let isThere = (try? contents.next()) ?? nil != nil
+        try? OwnTree.remove("\(number)", in: parent.raw)
+        return isThere ? .there : .taken
+    }
+
+    /// Removes all clear copies. The folders of the programs stay: the sandboxes of running ones know them.
     package func removeAll() {
-        guard let folder = try? FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
-            var contents = try? FolderContents.make(of: folder.raw)
-        else { return }
+        guard let top = try? FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else { return }
+        var removed = 0
+        for program in Self.names(in: top.raw) {
+            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+            let raw = openat(top.raw, program, flags)
+            guard raw >= 0 else { continue }
+            let folder = FileDescriptor(owning: raw)
+            for name in Self.names(in: folder.raw) {
+                // First out of sight: a folder that is still there and empty means that its program has taken the copy.
+                let hidden = ".removed-\(getpid())-\(removed)"
+                removed += 1
+                if renameat(folder.raw, name, top.raw, hidden) == 0 { try? OwnTree.remove(hidden, in: top.raw) }
+            }
+        }
+    }
+
+    private static func names(in folder: Int32) -> [String] {
+        guard var contents = try? FolderContents.make(of: folder) else { return [] }
         var names: [String] = []
         while let name = try? contents.next() { names.append(String(cString: name)) }
-        for name in names { try? OwnTree.remove(name, in: folder.raw) }
+        return names
     }
 
     private func holder(_ number: ArrivalNumber, _ program: String) -> String { "\(path)/\(program)/\(number)" }

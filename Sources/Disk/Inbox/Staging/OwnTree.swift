@@ -113,25 +113,35 @@ enum OwnTree {
         let mode: mode_t = status.st_mode & 0o111 == 0 ? 0o666 : 0o777
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let to = FileDescriptor(owning: try systemCall { openat(newFolder, newName, flags, mode) })
-        if let keys {
-            let source = try SealedFile.open(FileDescriptor.copy(of: from.raw), keys)
-            try source.read(upTo: source.size) { (bytes) throws(SealedFileError) in
-                do throws(SystemError) {
-                    try write(bytes, to: to.raw)
-                } catch {
-                    throw .system(error)
-                }
-                copied(bytes.count)
-            }
-        }
-        while keys == nil {
-            let count = try systemCall { Glibc.read(from.raw, buffer.baseAddress, buffer.count) }
-            if count == 0 { break }
-            try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: to.raw)
-            copied(count)
-        }
+        try pass(from.raw, to: to.raw, keys, through: buffer, copied)
         keep(status, on: to.raw)
         try to.close()
+    }
+
+    /// Passes the contents of an open file on.
+    /// - Parameter keys: those of a sealed file.
+    /// - Throws: `SystemError`; with keys also `SealedFileError`.
+    static func pass(
+        _ from: Int32, to: Int32, _ keys: FileKeys?, through buffer: UnsafeMutableRawBufferPointer,
+        _ copied: (Int) -> Void
+    ) throws {
+        guard let keys else {
+            while true {
+                let count = try systemCall { Glibc.read(from, buffer.baseAddress, buffer.count) }
+                if count == 0 { return }
+                try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: to)
+                copied(count)
+            }
+        }
+        let source = try SealedFile.open(FileDescriptor.copy(of: from), keys)
+        try source.read(upTo: source.size) { (bytes) throws(SealedFileError) in
+            do throws(SystemError) {
+                try write(bytes, to: to)
+            } catch {
+                throw .system(error)
+            }
+            copied(bytes.count)
+        }
     }
 
     private static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) {

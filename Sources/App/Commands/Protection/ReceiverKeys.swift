@@ -1,0 +1,47 @@
+import Age
+import Control
+import Executors
+import Foundation
+import Inbox
+import Protection
+import Secrets
+import Synchronization
+
+/// The keys of sealed files, from the running receiver: a command never has a private key.
+enum ReceiverKeys {
+    /// Waits for the receiver, on the thread of the caller.
+    static let keys = FileKeys { header throws(VaultError) in
+        let answer = Mutex<Result<SecretBytes, VaultError>>(.failure(noReceiver))
+        let isDone = Semaphore(0)
+        // Not on the threads of other tasks: the caller may occupy the last one.
+        Task(executorPreference: thread) {
+            let result = await ask(header)
+            answer.withLock { $0 = result }
+            isDone.signal()
+        }
+        isDone.wait()
+        return try answer.withLock { $0 }.get()
+    }
+
+    private static let thread = BlockingExecutor(threads: 1)
+    private static let noReceiver = VaultError(
+        .locked, "it is sealed, and no receiver runs that could open it; start waftd first")
+
+    private static func ask(_ header: AgeHeader) async -> Result<SecretBytes, VaultError> {
+        do throws(CommandError) {
+            let request = ControlRequest.protection(.fileKey(header: Base64Text.text(header.text)))
+            switch try await Daemon.askIfRunning(request) {
+            case .fileKey(let text):
+                guard let key = text.decoded else { break }
+                return .success(key)
+            case .locked(let reason): return .failure(VaultError(.locked, reason))
+            case .refused(let reason): return .failure(VaultError(.foreign, reason))
+            case nil: return .failure(noReceiver)
+            default: break
+            }
+            return .failure(VaultError(.storage, "the receiver gave no answer"))
+        } catch {
+            return .failure(VaultError(.storage, error.message))
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import Glibc
+package import Sharing
+import SystemCalls
+
+/// Reads the contents of an item that is one file.
+package enum InboxContents {
+    /// Writes all contents to an open file, a pipe or a terminal. Blocks.
+    ///
+    /// - Parameters:
+    ///   - inbox: absolute path of the Inbox.
+    ///   - keys: those of sealed items.
+    ///   - target: open for writing; stays open.
+    /// - Throws: `LeavingError`. Contents of a sealed item that were written before are authentic, but not all.
+    package static func write(
+        _ arrival: Arrival, inbox: String, keys: FileKeys, to target: Int32
+    ) throws(LeavingError) {
+        let what = "cannot read \(arrival.stored.name)"
+        do {
+            let place = try InboxPlace(arrival.stored.path, inbox: inbox)
+            let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+            let file = FileDescriptor(owning: try systemCall { openat(place.folder.raw, place.name, flags) })
+            var status = stat()
+            try systemCall { fstat(file.raw, &status) }
+            guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError(ENXIO) }
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4_096)
+            defer { buffer.deallocate() }
+            try OwnTree.pass(
+                file.raw, to: target, arrival.protection.isSealed ? keys : nil, through: buffer, { _ in })
+        } catch let error as SealedFileError {
+            throw LeavingError(what, error)
+        } catch {
+            throw LeavingError(what, error as? SystemError ?? SystemError(EIO))
+        }
+    }
+}
