@@ -171,7 +171,7 @@ let package = Package(
             tests: ["CDBus", "FakeLogind", "Digests"])
         + module(.domain, "Pairing", ["COpenSSL", "Secrets", "Sharing"])
         + module(.content, "Digests", ["CXXHash", "COpenSSL"])
-        + module(.content, "Age", ["COpenSSL", "Secrets"], vectors: "Vectors")
+        + module(.content, "Age", ["COpenSSL", "COpenSSLShims", "Secrets"], vectors: "Vectors")
         + module(.content, "PropertyLists", [])
         + module(.content, "Previews", ["CArchive", "CArchiveShims", "CLinuxShims", "UniformTypes", "ContentCheck"])
         + module(.domain, "Sharing", ["Streams", "UniformTypes", "ContentCheck", "Digests"])

@@ -69,7 +69,7 @@ package struct AgeIdentity: Sendable {
 
     /// The file key, if the body of a stanza was sealed to this identity; else nil.
     func open(share: [UInt8], body: [UInt8]) throws(AgeError) -> FileKey? {
-        guard let shared = try X25519.shared(secret, share) else {
+        guard let shared = try X25519.shared(secret, own: recipient.point, share) else {
             throw .malformed("an X25519 recipient in its header has a share that leads to no key")
         }
         return try FileKey.unwrapped(body, by: try recipient.wrappingKey(shared, share: share))

@@ -25,11 +25,9 @@ package struct AgeRecipient: Hashable, Sendable, CustomStringConvertible {
         guard isRead else {
             throw .malformed("it is not a recipient: age1 and 58 characters more, the last as a check")
         }
-        // Nothing can be sealed to a point of a low order.
-        guard try X25519.shared(.random(X25519.keyBytes), point) != nil else {
-            throw .malformed("it is not a recipient: anyone could open what is sealed to it")
-        }
         self.point = point
+        // Nothing can be sealed to a point of a low order.
+        _ = try stanza(for: .random())
     }
 
     /// The text form, `age1…`.
@@ -60,7 +58,7 @@ package struct AgeRecipient: Hashable, Sendable, CustomStringConvertible {
     func stanza(for key: FileKey) throws(AgeError) -> AgeStanza {
         let ephemeral = SecretBytes.random(X25519.keyBytes)
         let share = try X25519.point(of: ephemeral)
-        guard let shared = try X25519.shared(ephemeral, point) else {
+        guard let shared = try X25519.shared(ephemeral, own: share, point) else {
             throw .malformed("it is not a recipient: anyone could open what is sealed to it")
         }
         let wrapping = try wrappingKey(shared, share: share)

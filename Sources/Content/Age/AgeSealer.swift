@@ -5,9 +5,9 @@ package import Secrets
 ///
 /// The file is `header`, and then all bytes that `seal` and `finish` pass to their callers, in order. Whole chunks of
 /// 64 KiB are passed on at once. Up to one chunk more of contents stays in memory, since only the end of the contents
-/// tells which chunk is the last one. It may stay there for any time: a transfer that was cut goes on with the sealer
-/// that it had. The file key is nowhere else, and it is wiped with the sealer. Each chunk has a number of its own: a
-/// sealer never seals two different texts with one nonce.
+/// tells which chunk is the last one; it is on the heap, and wiped after use. It may stay there for any time: a transfer
+/// that was cut goes on with the sealer that it had. The key of the chunks is nowhere else, and is wiped with the sealer;
+/// the file key is not kept. Each chunk has a number of its own: a sealer never seals two texts with one nonce.
 ///
 /// It has one owner and moves between threads with it.
 package struct AgeSealer: ~Copyable, @unchecked Sendable {

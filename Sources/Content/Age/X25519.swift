@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import COpenSSLShims
 internal import Secrets
 
 /// X25519 (RFC 7748) by libcrypto.
@@ -8,7 +9,11 @@ enum X25519 {
 
     /// The public point of `secret`.
     static func point(of secret: SecretBytes) throws(AgeError) -> [UInt8] {
-        let key = try key(secret)
+        let key = secret.withBytes {
+            EVP_PKEY_new_raw_private_key(
+                EVP_PKEY_X25519, nil, $0.bindMemory(to: UInt8.self).baseAddress, $0.count)
+        }
+        guard let key else { throw .noCryptography("a private key") }
         defer { EVP_PKEY_free(key) }
         var point = [UInt8](repeating: 0, count: keyBytes)
         var count = point.count
@@ -18,14 +23,15 @@ enum X25519 {
         return point
     }
 
-    /// The secret that the owners of `secret` and of `point` share.
+    /// The secret that the owners of `secret` and of `other` share.
     ///
-    /// - Returns: nil if it is zero: `point` has a low order, and the result would not depend on the secret.
-    static func shared(_ secret: SecretBytes, _ point: [UInt8]) throws(AgeError) -> SecretBytes? {
-        precondition(point.count == keyBytes, "a point has 32 bytes")
-        let key = try key(secret)
+    /// - Parameter own: the point of `secret`.
+    /// - Returns: nil if it is zero: `other` has a low order, and the result would not depend on the secret.
+    static func shared(_ secret: SecretBytes, own: [UInt8], _ other: [UInt8]) throws(AgeError) -> SecretBytes? {
+        precondition(other.count == keyBytes, "a point has 32 bytes")
+        let key = try key(secret, point: own)
         defer { EVP_PKEY_free(key) }
-        guard let peer = EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, nil, point, point.count) else {
+        guard let peer = EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, nil, other, other.count) else {
             throw .noCryptography("a public key")
         }
         defer { EVP_PKEY_free(peer) }
@@ -46,13 +52,32 @@ enum X25519 {
         return isShared ? shared : nil
     }
 
-    /// `EVP_PKEY *`, owned by the caller. libcrypto wipes its copy of the secret.
-    private static func key(_ secret: SecretBytes) throws(AgeError) -> OpaquePointer {
-        let key = secret.withBytes {
-            EVP_PKEY_new_raw_private_key(
-                EVP_PKEY_X25519, nil, $0.bindMemory(to: UInt8.self).baseAddress, $0.count)
+    /// The key pair of `secret`, whose point is known: libcrypto would calculate it anew from the secret alone, which
+    /// takes longer than the shared secret.
+    ///
+    /// - Returns: `EVP_PKEY *`, owned by the caller. libcrypto wipes its copy of the secret.
+    private static func key(_ secret: SecretBytes, point: [UInt8]) throws(AgeError) -> OpaquePointer {
+        guard let context = EVP_PKEY_CTX_new_id(EVP_PKEY_X25519, nil) else { throw .noCryptography("a private key") }
+        defer { EVP_PKEY_CTX_free(context) }
+        var key: OpaquePointer?
+        let isMade = secret.withBytes { secret in
+            point.withUnsafeBytes { point in
+                var parameters = [
+                    parameter("priv", secret), parameter("pub", point), OSSL_PARAM_construct_end(),
+                ]
+                return EVP_PKEY_fromdata_init(context) == 1
+                    && EVP_PKEY_fromdata(context, &key, COpenSSLShims_EVP_PKEY_KEYPAIR, &parameters) == 1
+            }
         }
-        guard let key else { throw .noCryptography("a private key") }
+        guard isMade, let key else { throw .noCryptography("a private key") }
         return key
+    }
+
+    /// - Parameter name: lives as long as the program: the parameter keeps its address.
+    private static func parameter(_ name: StaticString, _ bytes: UnsafeRawBufferPointer) -> OSSL_PARAM {
+        // libcrypto only reads the bytes, though its declaration has no const.
+        OSSL_PARAM_construct_octet_string(
+            UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self),
+            UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
     }
 }

@@ -74,6 +74,8 @@ static inline long COpenSSLShims_BIO_get_mem_data(BIO *bio, char **data) {
 
 // Keys and certificates
 
+static const int COpenSSLShims_EVP_PKEY_KEYPAIR = EVP_PKEY_KEYPAIR;
+
 static inline EVP_PKEY *COpenSSLShims_EVP_EC_gen(const char *curve) {
     return EVP_EC_gen(curve);
 }
