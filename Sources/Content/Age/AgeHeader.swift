@@ -20,7 +20,7 @@ package struct AgeHeader: Sendable {
     package var isForPassphrase: Bool { stanzas.contains { $0.kind == AgeStanza.scrypt } }
 
     /// The bytes of the header, as they were read.
-    package var text: [UInt8] { authenticated + Array(" \(Base64.text(code))\n".utf8) }
+    package var text: [UInt8] { authenticated + [UInt8(ascii: " ")] + Base64.text(code) + [UInt8(ascii: "\n")] }
 
     /// The text up to and with the mark of the code.
     let authenticated: [UInt8]

@@ -38,14 +38,8 @@ final class SealedInbox {
         lock()
         inbox.forgetKeptKeys()
         // The lock of the Inbox goes with the old one.
-        let old = inbox
-        withExtendedLifetime(old) {}
-        inbox = try Self.placeholder(folder)
+        inbox = try FileInbox(path: folder / "other", reserve: .bytes(0))
         inbox = try FileInbox(path: folder / "Inbox", reserve: .bytes(0), vault: vault)
-    }
-
-    private static func placeholder(_ folder: TemporaryFolder) throws -> FileInbox {
-        try FileInbox(path: folder / "other", reserve: .bytes(0))
     }
 
     func key(_ name: String, kind: ItemKind = .file, _ protection: ProtectionClass = .unlessOpen) throws -> PartialKey {

@@ -60,7 +60,13 @@ final class StagedFiles: StagedItem {
         let isKept = isKept && Self.isThere(name, isTree: isTree, in: staging)
         self.isKept = isKept
         self.state = Mutex(State(came: isTree && isKept ? [] : nil))
-        if sealing != nil, isTree, !isKept { state.withLock { $0.sealedListing = TreeListing(.xxh3_128) } }
+        if sealing != nil, isTree {
+            state.withLock { state in
+                // Its files have other names on the disk.
+                state.places = nil
+                if !isKept { state.sealedListing = TreeListing(.xxh3_128) }
+            }
+        }
         guard isTree, !isKept else { return }
         do {
             try systemCall { mkdirat(staging.folder.raw, name, 0o755) }
@@ -99,7 +105,7 @@ final class StagedFiles: StagedItem {
         var entryCount = 0
         /// Bytes written since the last check of the free room.
         var unseenBytes = 0
-        /// Places of the files and folders below the item itself; nil once there are too many.
+        /// Places of the files and folders below the item itself; nil once there are too many, and for a sealed tree.
         var places: [SafeRelativePath]? = []
         /// Of a tree with kept parts: the path hashes of entries that have come again. The rest is not part of it.
         var came: Set<UInt64>?
