@@ -128,6 +128,9 @@ let package = Package(
         // What HookSandboxTests start in the sandbox.
         .executableTarget(
             name: "sandbox-probe", dependencies: ["HookSandbox"], path: "Tests/SandboxProbe", swiftSettings: strict),
+        // What Scripts/test.d/lock runs beside a real logind.
+        .executableTarget(
+            name: "lock-probe", dependencies: ["Desktop", logging], path: "Tests/LockProbe", swiftSettings: strict),
         // What stops a receiver after any system call that changes the disk, for LabTests and Scripts/soak.
         .executableTarget(name: "disk-steps", path: "Tests/DiskSteps"),
         // What JournalTests kill while it writes.
@@ -165,8 +168,8 @@ let package = Package(
         + module(
             .handling, "Desktop",
             [
-                "DBusClient", "SystemCalls", "Executors", "CLinuxShims", "CGioShims", "Sharing", "UniformTypes",
-                "ContentCheck", logging, subprocess, systemPackage,
+                "DBusClient", "SystemCalls", "Executors", "CLinuxShims", "CGioShims", "COpenSSL", "Secrets", "Sharing",
+                "UniformTypes", "ContentCheck", logging, subprocess, systemPackage,
             ],
             tests: ["CDBus", "FakeLogind", "Digests"])
         + module(.domain, "Pairing", ["COpenSSL", "Secrets", "Sharing"])

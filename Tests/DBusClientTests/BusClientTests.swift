@@ -134,6 +134,45 @@ struct BusClientTests {
         }
     }
 
+    @Test("several signals come in one stream in their order, and a stream that is full ends")
+    func severalSignals() async throws {
+        let bus = try await FakeLogind()
+        defer { bus.end() }
+        let (client, service) = (try await Self.connect(bus), try await Self.connect(bus))
+        let matches = ["org.example.One", "org.example.Two"].map { Self.changes(of: $0) }
+        try await service.own("org.example.One")
+        try await service.own("org.example.Two")
+        let numbers = try await client.signals(matches, buffer: 2) { signal, arguments in
+            signal.member == "Changed" ? arguments.uint32() : nil
+        }
+        for number in 1...3 as ClosedRange<UInt32> {
+            try await Self.send(number, as: matches[Int(number) % 2], from: service)
+        }
+        // Each answer is behind the signals: the stream has them.
+        _ = try await service.call(.bus("GetId")) { $0.string() }
+        _ = try await client.call(.bus("GetId")) { $0.string() }
+        var got: [UInt32] = []
+        for await number in numbers { got.append(number) }
+        #expect(got == [1, 2])
+    }
+
+    @Test("a client that is closed, or whose task is cancelled, waits for nothing")
+    func closed() async throws {
+        let bus = try await FakeLogind()
+        defer { bus.end() }
+        var unanswered = Self.inhibit()
+        unanswered.member = "Unheard"
+        let call = unanswered
+        let (first, second) = (try await Self.connect(bus), try await Self.connect(bus))
+        let waiting = Task { () async throws(BusError) -> String in
+            try await first.untilCancelled { () async throws(BusError) in try await first.call(call) { $0.string() } }
+        }
+        waiting.cancel()
+        await #expect(throws: BusError.disconnected) { try await waiting.value }
+        second.close()
+        await #expect(throws: BusError.disconnected) { try await second.call(call) { $0.string() } }
+    }
+
     @Test("streams of signals end with the bus, and calls that wait fail")
     func busEnds() async throws {
         let bus = try await FakeLogind()

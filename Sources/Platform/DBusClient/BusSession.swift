@@ -121,7 +121,9 @@ final class BusSession: BusPart {
                 _ = arguments.string()
                 return (name, arguments.string())
             }
-            if let name, subscriptions.values.contains(where: { $0.matches.contains { $0.sender == name } }) { owners[name] = new }
+            if let name, subscriptions.values.contains(where: { $0.matches.contains { $0.sender == name } }) {
+                owners[name] = new
+            }
         }
         for subscription in subscriptions.values
         where subscription.matches.contains(where: { $0.matches(message, owner: owners[$0.sender]) }) {

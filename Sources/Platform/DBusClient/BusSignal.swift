@@ -7,7 +7,9 @@ package struct BusSignal: Hashable, Sendable {
 
     /// - Returns: nil if the message lacks one of them.
     init?(_ message: BusMessage) {
-        guard let path = message.path, let interface = message.interface, let member = message.member else { return nil }
+        guard let path = message.path, let interface = message.interface, let member = message.member else {
+            return nil
+        }
         self.path = path
         self.interface = interface
         self.member = member

@@ -47,7 +47,9 @@ final class FakeKeyring: Sendable {
             @dbus.service.method(SERVICE, "ao", "aoo")
             def Unlock(self, paths): return dbus.Array([], "o"), ROOT + "/prompt"
             @dbus.service.method(SERVICE, "sv", "vo")
-            def OpenSession(self, algorithm, argument): return "", ROOT + "/session"
+            def OpenSession(self, algorithm, argument):
+                if algorithm != "plain": raise dbus.DBusException("no", name="org.freedesktop.DBus.Error.NotSupported")
+                return "", ROOT + "/session"
 
         class Item(dbus.service.Object):
             @dbus.service.method(ITEM, "o", "(oayays)")

@@ -1,5 +1,6 @@
 import DBusClient
 import Foundation
+import Secrets
 import TestSupport
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 
 @Suite("The keyring of the desktop", .timeLimit(.minutes(1)))
 struct SecretServiceItemTests {
-    private static let secret = KeyringSecret("AGE-SECRET-KEY-1EXAMPLE\nAGE-SECRET-KEY-1SECOND\n".utf8)
+    private static let secret = SecretBytes("AGE-SECRET-KEY-1EXAMPLE\nAGE-SECRET-KEY-1SECOND\n".utf8)
     private static let lookUp = "lookup xdg:schema org.waft.Protection"
 
     @Test("keeps a secret that others find by its schema, replaces it, and deletes it")
@@ -19,9 +20,9 @@ struct SecretServiceItemTests {
         try await item.store(Self.secret, .silent)
         #expect(try await keyring.secretTool(Self.lookUp) == "AGE-SECRET-KEY-1EXAMPLE\nAGE-SECRET-KEY-1SECOND\n 0")
         #expect(try await keyring.secretTool("search xdg:schema org.waft.Protection").contains("Waft data protection"))
-        #expect(try await item.lookUp(.silent) == Self.secret)
-        try await item.store(KeyringSecret("another".utf8), .silent)
-        #expect(try await item.lookUp(.silent) == KeyringSecret("another".utf8))
+        #expect(try await item.lookUp(.silent).revealed == Self.secret.revealed)
+        try await item.store(SecretBytes("another".utf8), .silent)
+        #expect(try await item.lookUp(.silent).revealed == Array("another".utf8))
         try await item.delete(.silent)
         await #expect(throws: KeyringError.missing) { try await item.lookUp(.silent) }
         #expect(try await keyring.secretTool(Self.lookUp) == " 1")
@@ -47,17 +48,17 @@ struct SecretServiceItemTests {
         let keyring = try await RealKeyring()
         _ = try await keyring.secretTool("store --label=x xdg:schema org.waft.Protection </etc/hostname")
         let secret = try await SecretServiceItem(bus: keyring.address).lookUp(.silent)
-        #expect(secret == KeyringSecret(try Data(contentsOf: URL(fileURLWithPath: "/etc/hostname"))))
+        #expect(Data(secret.revealed) == (try Data(contentsOf: URL(fileURLWithPath: "/etc/hostname"))))
         await keyring.end()
     }
 
-    @Test("is opened by a person if the command may ask")
+    @Test("is opened by a person if the command may ask; it may know no encryption")
     func answered() async throws {
         let keyring = try await FakeKeyring("answers")
         let item = SecretServiceItem(bus: keyring.address)
         await #expect(throws: KeyringError.locked) { try await item.lookUp(.silent) }
         #expect(!keyring.heard.all.contains("prompt"))
-        #expect(try await item.lookUp(.asking) == KeyringSecret("fake".utf8))
+        #expect(try await item.lookUp(.asking).revealed == Array("fake".utf8))
         #expect(keyring.heard.all.contains("prompt"))
         await keyring.end()
     }
@@ -97,6 +98,16 @@ struct SecretServiceItemTests {
         await wrong.end()
     }
 
+    @Test("takes the largest secret and an empty one", arguments: [0, 15, 16, SecretServiceItem.maximumBytes])
+    func sizes(_ count: Int) async throws {
+        let keyring = try await RealKeyring()
+        let secret = SecretBytes.random(count)
+        let item = SecretServiceItem(bus: keyring.address)
+        try await item.store(secret, .silent)
+        #expect(try await item.lookUp(.silent).revealed == secret.revealed)
+        await keyring.end()
+    }
+
     @Test("that is not there is a clear error, and a secret that is too large is refused")
     func nothingThere() async throws {
         let folder = TemporaryFolder()
@@ -108,7 +119,7 @@ struct SecretServiceItemTests {
                 }
             }
         }
-        let large = KeyringSecret(repeating: 0, count: SecretServiceItem.maximumBytes + 1)
+        let large = SecretBytes(count: SecretServiceItem.maximumBytes + 1) { _ in }
         await #expect(throws: KeyringError.tooLarge) { try await SecretServiceItem(bus: nil).store(large, .silent) }
         await bus.kill()
     }

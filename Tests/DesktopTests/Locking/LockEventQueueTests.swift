@@ -17,7 +17,8 @@ struct LockEventQueueTests {
     @Test("come in their order, and equal ones once")
     func order() async {
         #expect(await taken([.locked(.screen), .locked(.sleep)]) == [.locked(.screen), .locked(.sleep)])
-        #expect(await taken([.locked(.sleep), .locked(.screen), .locked(.sleep)]) == [.locked(.screen), .locked(.sleep)])
+        #expect(
+            await taken([.locked(.sleep), .locked(.screen), .locked(.sleep)]) == [.locked(.screen), .locked(.sleep)])
         #expect(await taken([.lost(.bus), .back]) == [.lost(.bus), .back])
     }
 

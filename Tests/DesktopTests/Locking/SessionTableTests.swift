@@ -25,7 +25,8 @@ struct SessionTableTests {
         "only a session of class user with a screen that is not closing counts",
         arguments: [
             ("greeter", "wayland", "active"), ("lock-screen", "x11", "active"), ("background", "unspecified", "online"),
-            ("user", "tty", "active"), ("user", "web", "active"), ("user", "x11", "closing"), ("manager", "x11", "active"),
+            ("user", "tty", "active"), ("user", "web", "active"), ("user", "x11", "closing"),
+            ("manager", "x11", "active"),
         ])
     func others(_ userClass: String, _ type: String, _ state: String) {
         var table = SessionTable()

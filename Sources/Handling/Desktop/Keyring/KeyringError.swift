@@ -1,4 +1,5 @@
 package import DBusClient
+package import Secrets
 
 /// Why a secret could not be stored, found or deleted in the keyring.
 package enum KeyringError: Error, Hashable, CustomStringConvertible {
@@ -16,6 +17,8 @@ package enum KeyringError: Error, Hashable, CustomStringConvertible {
     case unanswered
     /// The secret has more than `SecretServiceItem.maximumBytes`.
     case tooLarge
+    /// libcrypto does not do its part.
+    case noCryptography(SecretsError)
     /// The service does not do its part.
     case failed(BusError)
 
@@ -29,7 +32,16 @@ package enum KeyringError: Error, Hashable, CustomStringConvertible {
         case .dismissed: "the keyring was not opened"
         case .unanswered: "the keyring's question was not answered in time"
         case .tooLarge: "the secret is too large for the keyring"
+        case .noCryptography(let error): "the keyring cannot be used: \(error)"
         case .failed(let error): "the keyring does not work: \(error)"
+        }
+    }
+
+    static func converting<Value>(_ body: () throws(SecretsError) -> Value) throws(KeyringError) -> Value {
+        do throws(SecretsError) {
+            return try body()
+        } catch {
+            throw .noCryptography(error)
         }
     }
 

@@ -1,11 +1,12 @@
 import DBusClient
+import Secrets
 
 /// One conversation with the Secret Service (the specification "Secret Service API Draft", 0.2).
 ///
-/// The session's algorithm is `plain`: the secret crosses the session bus as it is. Programs of the same user can read
-/// the bus and the keyring alike.
+/// Secrets cross the bus encrypted, or as they are if the service knows nothing else. Programs of the same user can read the
+/// keyring in any case.
 struct SecretService: Sendable {
-    private enum Name {
+    enum Name {
         static let service = "org.freedesktop.secrets"
         static let path = "/org/freedesktop/secrets"
         static let interface = "org.freedesktop.Secret.Service"
@@ -14,15 +15,13 @@ struct SecretService: Sendable {
         static let prompt = "org.freedesktop.Secret.Prompt"
     }
 
-    /// The path that stands for no object.
-    private static let noObject = "/"
     /// Maximum number of objects in an answer.
     private static let mostObjects = 64
     private static let limits = BusLimits(messageBytes: 1 << 20)
 
-    private let client: BusClient
-    private let manner: KeyringManner
-    private let timeouts: KeyringTimeouts
+    let client: BusClient
+    let manner: KeyringManner
+    let timeouts: KeyringTimeouts
 
     /// - Throws: `KeyringError.noService`.
     static func connect(
@@ -52,10 +51,10 @@ struct SecretService: Sendable {
     /// - Returns: the path of the collection for new items.
     /// - Throws: `.noCollection`.
     func defaultCollection() async throws(KeyringError) -> String {
-        let path = try await call(Name.path, Name.interface, "ReadAlias") {
-            $0.string("default")
-        } reading: {
-            $0.objectPath()
+        let path = try await call(Name.path, Name.interface, "ReadAlias") { arguments in
+            arguments.string("default")
+        } reading: { answer in
+            answer.objectPath()
         }
         guard path != Self.noObject else { throw .noCollection }
         return path
@@ -75,9 +74,10 @@ struct SecretService: Sendable {
 
     /// Creates an item, or replaces the one with the same attributes.
     func create(
-        in collection: String, label: String, _ attributes: [String: String], _ secret: KeyringSecret
+        in collection: String, label: String, _ attributes: [String: String], _ secret: SecretBytes
     ) async throws(KeyringError) {
         let session = try await openSession()
+        let (parameters, value) = try KeyringError.converting { () throws(SecretsError) in try session.seal(secret) }
         let prompt = try await call(collection, Name.collection, "CreateItem") { arguments in
             arguments.array(of: "{sv}") { properties in
                 properties.entry(Name.item + ".Label", "s") { $0.string(label) }
@@ -87,9 +87,9 @@ struct SecretService: Sendable {
             }
             // The session, its parameters, the value, its type.
             arguments.structure { parts in
-                parts.objectPath(session)
-                parts.bytes(UnsafeRawBufferPointer(start: nil, count: 0))
-                secret.withBytes { parts.bytes($0) }
+                parts.objectPath(session.path)
+                parameters.withUnsafeBytes { parts.bytes($0) }
+                value.withBytes { parts.bytes($0) }
                 parts.string("text/plain")
             }
             arguments.boolean(true)
@@ -99,74 +99,50 @@ struct SecretService: Sendable {
         try await ask(prompt)
     }
 
-    /// - Parameter body: reads the secret's bytes in the message, which are zeroed afterwards.
-    func secret<Value: Sendable>(
-        of item: String, _ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Value
-    ) async throws(KeyringError) -> Value {
+    func secret(of item: String) async throws(KeyringError) -> SecretBytes {
         let session = try await openSession()
         return try await call(item, Name.item, "GetSecret") {
-            $0.objectPath(session)
+            $0.objectPath(session.path)
         } reading: { answer in
             answer.structure { parts in
-                guard parts.objectPath() != nil, parts.secret({ _ in true }) == true else { return nil }
-                return parts.secret { body($0) }
+                guard parts.objectPath() != nil, let parameters = parts.secret({ Array($0) }) else { return nil }
+                return parts.secret { session.open(parameters, $0) }
             }
         }
     }
 
     func delete(_ item: String) async throws(KeyringError) {
-        let prompt = try await call(item, Name.item, "Delete") { _ in } reading: { $0.objectPath() }
+        let prompt = try await call(item, Name.item, "Delete", { _ in }, reading: { $0.objectPath() })
         try await ask(prompt)
     }
 
     /// A session for secrets; it ends with the connection.
-    private func openSession() async throws(KeyringError) -> String {
-        try await call(Name.path, Name.interface, "OpenSession") { arguments in
-            arguments.string("plain")
+    private func openSession() async throws(KeyringError) -> SecretSession {
+        let agreement = try KeyringError.converting { () throws(SecretsError) in try KeyAgreement() }
+        do throws(KeyringError) {
+            return try await call(Name.path, Name.interface, "OpenSession") { arguments in
+                arguments.string(SecretSession.encrypted)
+                arguments.variant("ay") { value in agreement.publicKey.withUnsafeBytes { value.bytes($0) } }
+            } reading: { answer in
+                let shared = answer.variant { $0.secret { agreement.shared(with: $0) } }
+                guard let shared, let cipher = try? SessionCipher(shared: shared) else { return nil }
+                return answer.objectPath().map { SecretSession(path: $0, cipher: cipher) }
+            }
+        } catch {
+            guard case .failed(let reason) = error, reason.isRefusal else { throw error }
+        }
+        return try await call(Name.path, Name.interface, "OpenSession") { arguments in
+            arguments.string(SecretSession.plain)
             arguments.variant("s") { $0.string("") }
         } reading: { answer in
             // The output of `plain` is an empty text.
-            answer.variant { _ in true } == true ? answer.objectPath() : nil
+            guard answer.variant({ _ in true }) == true else { return nil }
+            return answer.objectPath().map { SecretSession(path: $0, cipher: nil) }
         }
     }
 
-    /// Lets the keyring ask its question, if it has one.
-    private func ask(_ prompt: String) async throws(KeyringError) {
-        guard prompt != Self.noObject else { return }
-        guard manner == .asking else {
-            // The service may keep a question until it is dismissed.
-            try? await call(prompt, Name.prompt, "Dismiss") { _ in } reading: { _ in () }
-            throw .locked
-        }
-        let match = BusMatch(from: Name.service, path: prompt, interface: Name.prompt, member: "Completed")
-        let answers: AsyncStream<Bool>
-        do throws(BusError) {
-            answers = try await client.signals(match, timeout: timeouts.call, buffer: 1) { $0.boolean() }
-        } catch {
-            throw KeyringError(error)
-        }
-        // The argument is the window of the question; there is none.
-        try await call(prompt, Name.prompt, "Prompt") { $0.string("") } reading: { _ in () }
-        let isDismissed = await withTaskGroup(of: Bool?.self) { group in
-            group.addTask {
-                for await isDismissed in answers { return isDismissed }
-                return nil
-            }
-            group.addTask { [timeouts] in
-                try? await Task.sleep(for: timeouts.question)
-                return nil
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
-        }
-        guard let isDismissed else {
-            try? await call(prompt, Name.prompt, "Dismiss") { _ in } reading: { _ in () }
-            throw .unanswered
-        }
-        if isDismissed { throw .dismissed }
-    }
-
-    private func call<Value: Sendable>(
+    /// Calls a method of the service, within the timeout.
+    func call<Value: Sendable>(
         _ path: String, _ interface: String, _ member: String,
         _ arguments: @escaping @Sendable (inout BusWriter) -> Void,
         reading: @escaping @Sendable (inout BusReader) -> Value?

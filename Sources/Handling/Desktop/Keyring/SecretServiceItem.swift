@@ -1,5 +1,6 @@
 package import DBusClient
 import Foundation
+package import Secrets
 
 /// The one secret that Waft keeps in the user's keyring: a text in the Secret Service of the session bus.
 ///
@@ -24,7 +25,7 @@ package struct SecretServiceItem: Sendable {
     /// Stores the secret in the default collection, in place of the one that is there.
     ///
     /// - Throws: `KeyringError`; `.locked` only for `.silent`.
-    package func store(_ secret: KeyringSecret, _ manner: KeyringManner) async throws(KeyringError) {
+    package func store(_ secret: SecretBytes, _ manner: KeyringManner) async throws(KeyringError) {
         guard secret.count <= Self.maximumBytes else { throw .tooLarge }
         let service = try await SecretService.connect(to: bus, manner, timeouts)
         let collection = try await service.defaultCollection()
@@ -35,13 +36,13 @@ package struct SecretServiceItem: Sendable {
     /// Finds the secret.
     ///
     /// - Throws: `KeyringError`; `.missing` without one, `.locked` only for `.silent`.
-    package func lookUp(_ manner: KeyringManner) async throws(KeyringError) -> KeyringSecret {
+    package func lookUp(_ manner: KeyringManner) async throws(KeyringError) -> SecretBytes {
         let service = try await SecretService.connect(to: bus, manner, timeouts)
         let items = try await service.items(Self.attributes)
         guard let item = items.open.first ?? items.locked.first else { throw .missing }
         if items.open.isEmpty { try await service.unlock(item) }
-        let secret = try await service.secret(of: item) { $0.count <= Self.maximumBytes ? KeyringSecret($0) : nil }
-        guard let secret else { throw .tooLarge }
+        let secret = try await service.secret(of: item)
+        guard secret.count <= Self.maximumBytes else { throw .tooLarge }
         return secret
     }
 

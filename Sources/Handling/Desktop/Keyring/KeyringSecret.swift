@@ -1,5 +1,0 @@
-package typealias KeyringSecret = [UInt8]
-
-extension [UInt8] {
-    func withBytes<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value { withUnsafeBytes(body) }
-}
