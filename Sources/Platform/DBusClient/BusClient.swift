@@ -129,6 +129,18 @@ package final class BusClient: Sendable {
         try await call(.bus("NameHasOwner") { $0.string(name) }, timeout: timeout) { $0.boolean() }
     }
 
+    /// The unique name of the connection that owns a name; nil for none.
+    ///
+    /// - Throws: `BusError`.
+    package func owner(of name: String, timeout: Duration = BusClient.timeout) async throws(BusError) -> String? {
+        do throws(BusError) {
+            return try await call(.bus("GetNameOwner") { $0.string(name) }, timeout: timeout) { $0.string() }
+        } catch {
+            if error.isRefusal { return nil }
+            throw error
+        }
+    }
+
     /// Owns a name as long as the client exists.
     ///
     /// - Throws: `BusError.nameTaken`, or another `BusError`.

@@ -32,7 +32,7 @@ struct SecretService: Sendable {
             let client = try await BusClient.connect(to: bus, limits: limits, timeout: timeouts.call)
             return SecretService(client: client, manner: manner, timeouts: timeouts)
         } catch {
-            throw .noService
+            throw error == .silent ? .failed(error) : .noService
         }
     }
 

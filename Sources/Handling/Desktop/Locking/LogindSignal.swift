@@ -2,8 +2,8 @@ import DBusClient
 
 /// A signal that decides about a lock.
 enum LogindSignal: Sendable {
-    /// logind has another owner, or none.
-    case owner(isThere: Bool)
+    /// logind's name has another owner, by its unique name; nil for none.
+    case owner(String?)
     case sleep(begins: Bool)
     case sessionBegan(path: String)
     case sessionEnded(path: String)
@@ -30,7 +30,7 @@ enum LogindSignal: Sendable {
             guard arguments.string() == Logind.name, arguments.string() != nil, let new = arguments.string() else {
                 return nil
             }
-            self = .owner(isThere: !new.isEmpty)
+            self = .owner(new.isEmpty ? nil : new)
         case "PrepareForSleep":
             guard let begins = arguments.boolean() else { return nil }
             self = .sleep(begins: begins)

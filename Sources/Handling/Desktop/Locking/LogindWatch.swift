@@ -23,6 +23,8 @@ struct LogindWatch {
     private let logger: Logger
 
     private var table = SessionTable()
+    /// The unique name of logind; nil without one.
+    private var owner: String?
     private var isWatching = false
     private var wasLost = false
     private var hasSaid = false
@@ -52,6 +54,7 @@ struct LogindWatch {
             }
             guard !Task.isCancelled else { return }
             lose(.bus, "\(reason)")
+            cannotWatch("\(reason)")
             // Ends at once when the task is cancelled.
             try? await Task.sleep(for: pause)
             pause = min(pause * 2, Self.longestPause)
@@ -63,12 +66,19 @@ struct LogindWatch {
         let signals = try await client.signals(
             LogindSignal.matches, timeout: Logind.timeout, buffer: Self.buffer, reading: LogindSignal.init)
         // After the subscription, so that no change is missed in between.
-        if try await client.isOwned(Logind.name, timeout: Logind.timeout) {
-            try await begin(client)
-        } else {
-            lose(.logind, "logind is not on the system bus")
-        }
+        try await meet(try await client.owner(of: Logind.name, timeout: Logind.timeout), client)
         for await signal in signals { try await take(signal, client) }
+    }
+
+    /// There is another logind, or none.
+    private mutating func meet(_ owner: String?, _ client: BusClient) async throws(BusError) {
+        self.owner = owner
+        lose(.logind, "logind has left the system bus")
+        if owner == nil {
+            cannotWatch("logind is not on the system bus")
+        } else {
+            try await begin(client)
+        }
     }
 
     /// logind is there: reads its state.
@@ -87,9 +97,9 @@ struct LogindWatch {
     }
 
     private mutating func take(_ signal: LogindSignal, _ client: BusClient) async throws(BusError) {
-        if case .owner(let isThere) = signal {
-            lose(.logind, "logind is not on the system bus")
-            if isThere { try await begin(client) }
+        if case .owner(let owner) = signal {
+            // The signal of the owner that was asked for already may still come.
+            if owner != self.owner { try await meet(owner, client) }
             return
         }
         guard isWatching else { return }
@@ -103,9 +113,9 @@ struct LogindWatch {
         case .sessionEnded(let path): post(table.remove(path))
         case .changed(let path, let isLocked):
             guard var session = table[path] else { return }
-            // What the signal says first: a lock that is undone at once is a lock.
-            if let isLocked {
-                session.isLocked = isLocked
+            // A lock that is undone at once is a lock. Only the session itself says that it is unlocked: the signal may be old.
+            if isLocked == true {
+                session.isLocked = true
                 post(table.set(path, session))
             }
             try await read(path, client)
@@ -123,17 +133,20 @@ struct LogindWatch {
     }
 
     private mutating func lose(_ loss: LockWatchLoss, _ reason: String) {
-        if isWatching {
-            isWatching = false
-            wasLost = true
-            table = SessionTable()
-            queue.post(.lost(loss))
-            logger.debug("the lock of the screen is no longer watched", metadata: ["reason": "\(reason)"])
-        } else if !hasSaid, !wasLost {
-            hasSaid = true
-            logger.warning(
-                "the lock of the screen cannot be watched: locking it does not lock protected data",
-                metadata: ["reason": "\(reason)"])
-        }
+        guard isWatching else { return }
+        isWatching = false
+        wasLost = true
+        table = SessionTable()
+        queue.post(.lost(loss))
+        logger.debug("the lock of the screen is no longer watched", metadata: ["reason": "\(reason)"])
+    }
+
+    /// Says once that nothing was ever watched; a loss is an event, which the caller reports.
+    private mutating func cannotWatch(_ reason: String) {
+        guard !hasSaid, !wasLost else { return }
+        hasSaid = true
+        logger.warning(
+            "the lock of the screen cannot be watched: locking it does not lock protected data",
+            metadata: ["reason": "\(reason)"])
     }
 }
