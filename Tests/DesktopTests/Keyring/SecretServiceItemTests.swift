@@ -43,6 +43,14 @@ struct SecretServiceItemTests {
         await keyring.end()
     }
 
+    @Test("agrees on a key: the bus does not see the secret")
+    func encrypted() async throws {
+        let keyring = try await RealKeyring()
+        let service = try await SecretService.connect(to: keyring.address, .silent, KeyringTimeouts())
+        #expect(try await service.openSession().cipher != nil)
+        await keyring.end()
+    }
+
     @Test("takes what secret-tool has stored")
     func foreignSecret() async throws {
         let keyring = try await RealKeyring()

@@ -117,7 +117,7 @@ struct SecretService: Sendable {
     }
 
     /// A session for secrets; it ends with the connection.
-    private func openSession() async throws(KeyringError) -> SecretSession {
+    func openSession() async throws(KeyringError) -> SecretSession {
         let agreement = try KeyringError.converting { () throws(SecretsError) in try KeyAgreement() }
         do throws(KeyringError) {
             return try await call(Name.path, Name.interface, "OpenSession") { arguments in
