@@ -13,7 +13,7 @@ struct RuleTests {
             "name": .list(["*.jpg", "IMG_????.*"]),
             "sizeAtMost": .scalar("5 GB"), "sizeAtLeast": .scalar("10 kB"), "time": .scalar("22:00-6:30"),
             "days": .list(["mon-wed", "Saturday"]), "then": .scalar("accept"), "handler": .scalar("Photos"),
-            "folder": .scalar("Photos/From others"),
+            "folder": .scalar("Photos/From others"), "protect": .scalar("complete"),
         ])
         let expected = PolicyRule(
             [
@@ -21,7 +21,9 @@ struct RuleTests {
                 .names([try NamePattern("*.jpg"), try NamePattern("IMG_????.*")]), .sizeAtMost(5_000_000_000),
                 .sizeAtLeast(10_000),
                 .time(try TimeWindow("22:00-06:30", days: [.monday, .tuesday, .wednesday, .saturday])),
-            ], .accept, try Destination(handler: "Photos", folder: try SafeRelativePath("Photos/From others")))
+            ], .accept,
+            try Destination(
+                handler: "Photos", folder: try SafeRelativePath("Photos/From others"), protection: .complete))
         #expect(read == expected)
         #expect(try rule(["then": .scalar("ask")]) == PolicyRule([], .ask))
         #expect(try rule(["then": .scalar("ask"), "days": .scalar("sun")]).conditions.count == 1)
@@ -32,7 +34,7 @@ struct RuleTests {
         arguments: [
             (
                 ["form": .scalar("anna"), "then": .scalar("ask")],
-                "a rule cannot have \"form\"; there are: from, type, name, sizeAtMost, sizeAtLeast, sizePerDay, time, days, then, handler, folder"
+                "a rule cannot have \"form\"; there are: from, type, name, sizeAtMost, sizeAtLeast, sizePerDay, time, days, then, handler, folder, protect"
             ),
             ([:], "a rule needs then: accept, ask or decline"),
             (["then": .scalar("allow")], "then: \"allow\" is not accept, ask or decline"),
@@ -106,7 +108,7 @@ struct RuleTests {
             ),
             (
                 ["folder": .scalar("x"), "then": .scalar("decline")],
-                "a rule with then: decline cannot have a handler or folder"
+                "a rule with then: decline cannot have a handler, folder or protection"
             ),
         ] as [([String: PolicyValue], String)])
     func mistakes(fields: [String: PolicyValue], line: String) {

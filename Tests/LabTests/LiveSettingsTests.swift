@@ -19,7 +19,8 @@ struct LiveSettingsTests {
         "inhibitSleep": "false", "discovery": "false", "skipInterfaces": "eth*", "searchDomains": "example.org",
         "reserve": "1 MB", "strangerQuota": "1 GiB", "conflict": "skip", "partialLifetime": "1d",
         "partialQuota": "1 GiB", "dialects.airdrop.enabled": "false", "dialects.airdrop.flags": "11",
-        "dialects.airdrop.modelName": "Lab", "logLevel": "debug",
+        "dialects.airdrop.modelName": "Lab", "logLevel": "debug", "protection": "untilFirstUnlock", "lockAfter": "15m",
+        "lockOnScreenSaver": "true", "clearQuota": "1 MB",
     ]
 
     private struct Line: Decodable {
@@ -45,6 +46,11 @@ struct LiveSettingsTests {
             #expect(Set(names) == Set(Self.values.map(\.key) + ["policy"]))
             try await kitchen.becomeVisible()
             try await change(kitchen, offline: "accept", "everyone")
+            // Keys without which nothing can be sealed.
+            let recipient = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
+            let keys = try await kitchen.run(arguments: ["protection", "set-up", "--recipient", recipient])
+            #expect(keys.exit == 0, "\(keys)")
+            try await change(kitchen, offline: "protection", "none")
             try await kitchen.withReceiver(Programs.waftd, [], port: nil) { running in
                 let sent = try await study.withProgram(
                     Programs.waft, ["send", "-", "--name", "film", "--to", "kitchen"]

@@ -189,7 +189,7 @@ struct SettingsTests {
                 "line 7: unknown setting \"colour\" in dialects.airdrop; there are: enabled, flags, modelName",
                 "line 9: rule 1: then: \"maybe\" is not accept, ask or decline",
                 "line 10: rule 2 has \"than\", which no rule can have; there are: "
-                    + "from, type, name, sizeAtMost, sizeAtLeast, sizePerDay, time, days, then, handler, folder",
+                    + "from, type, name, sizeAtMost, sizeAtLeast, sizePerDay, time, days, then, handler, folder, protect",
                 "line 11: name stands here again; line 1 has it already",
             ])
         #expect(!error.description.contains("\n"))

@@ -4,8 +4,8 @@ package enum UserDocument {
     package static let all =
         ["README.md"]
         + [
-            "FoldersAndSettings", "Inbox", "Network", "Receiving", "Scripting", "Sending", "Trust", "UsingAirDrop",
-            "UsingHandlers",
+            "FoldersAndSettings", "Inbox", "Network", "Protection", "Receiving", "Scripting", "Sending", "Trust",
+            "UsingAirDrop", "UsingHandlers",
         ].map(article)
 
     /// The path of an article.

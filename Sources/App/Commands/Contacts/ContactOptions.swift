@@ -61,10 +61,17 @@ struct ContactOptions: ParsableArguments {
             valueName: "folder"))
     var folder: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "How its items are sealed: none, untilFirstUnlock, unlessOpen or complete; usual: as the settings say.",
+            valueName: "class"))
+    var protect: String?
+
     var isEmpty: Bool {
         policy == nil && duration == nil && types.isEmpty && sizeAtMost == nil && sizePerDay == nil
             && itemsAtMost == nil
-            && time == nil && handler == nil && folder == nil
+            && time == nil && handler == nil && folder == nil && protect == nil
     }
 
     /// The values of the flags, read once and applied to one contact or many.
@@ -77,6 +84,7 @@ struct ContactOptions: ParsableArguments {
         var sizePerDay: UInt64??
         var maximumItems: Int??
         var times: TimeWindow??
+        var protect: ProtectionClass??
         var handler: Destination?
         var folder: Destination?
 
@@ -90,7 +98,10 @@ struct ContactOptions: ParsableArguments {
             if let times { contact.limits.times = times }
             let (handler, folder) = (handler ?? contact.destination, folder ?? contact.destination)
             // Both were read before, so that this cannot fail.
-            if let both = try? Destination(handler: handler.handler, folder: folder.folder) {
+            if let both = try? Destination(
+                handler: handler.handler, folder: folder.folder,
+                protection: protect ?? contact.destination.protection)
+            {
                 contact.destination = both
             }
         }
@@ -130,6 +141,7 @@ struct ContactOptions: ParsableArguments {
             }
         }
         if let folder { change.folder = try destination(folder) }
+        if let protect { change.protect = .some(try protection(protect)) }
         return change
     }
 
@@ -181,6 +193,18 @@ struct ContactOptions: ParsableArguments {
                 .usage,
                 "--folder: \"\(TerminalText.escaped(text, limit: 64))\" is not a folder below the Inbox: \(error)")
         }
+    }
+
+    private func protection(_ text: String) throws(CommandError) -> ProtectionClass? {
+        if text == "usual" { return nil }
+        guard let protection = ProtectionClass(rawValue: text) else {
+            let classes = ProtectionClass.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandError(
+                .usage, "--protect: \"\(TerminalText.escaped(text, limit: 64))\" is not one of \(classes), usual")
+        }
+        // Nothing of this contact could be sealed.
+        if protection.isSealed { _ = try ProtectionPlace().existingRecipients() }
+        return protection
     }
 
     private static func read<Value>(

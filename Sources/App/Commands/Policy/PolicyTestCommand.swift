@@ -22,6 +22,7 @@ struct PolicyTestCommand: ContactsVerb {
         var explanation: String
         var handler: String?
         var folder: String?
+        var protection: String?
     }
 
     @Option(
@@ -104,7 +105,7 @@ struct PolicyTestCommand: ContactsVerb {
                     Fields(
                         path: path, type: item.type.identifier, size: item.size, outcome: decision.outcome.rawValue,
                         explanation: decision.explanation, handler: destination.handler,
-                        folder: destination.folder?.text)
+                        folder: destination.folder?.text, protection: destination.protection?.rawValue)
                 ).text
             ]
         }

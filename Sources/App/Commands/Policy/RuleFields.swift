@@ -23,6 +23,8 @@ struct RuleFields: Encodable {
     var outcome: String
     var handler: String?
     var folder: String?
+    /// `protect` of the configuration.
+    var protection: String?
 }
 
 extension RuleFields {
@@ -31,6 +33,7 @@ extension RuleFields {
         outcome = rule.outcome.rawValue
         handler = rule.destination.handler
         folder = rule.destination.folder?.text
+        protection = rule.destination.protection?.rawValue
         for condition in rule.conditions {
             switch condition {
             case .from(let parties): senders = parties.map(\.description)

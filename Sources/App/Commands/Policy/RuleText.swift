@@ -21,6 +21,7 @@ enum RuleText {
         var words: [String] = []
         if let folder = destination.folder { words.append("into \(folder)") }
         if let handler = destination.handler { words.append("to \(handler)") }
+        if let protection = destination.protection { words.append("sealed as \(protection.rawValue)") }
         return words
     }
 

@@ -24,7 +24,8 @@ struct ProtectionSetUpCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("class"),
         help: ArgumentHelp(
-            "untilFirstUnlock, unlessOpen or complete: what a lock stops (default: unlessOpen).", valueName: "class"))
+            "untilFirstUnlock, unlessOpen or complete: what a lock stops (default: unlessOpen).",
+            valueName: "protection"))
     var protection: ProtectionClass = .unlessOpen
 
     @Flag(name: .long, help: "Keep the private keys in the keyring of the desktop, without a passphrase of their own.")

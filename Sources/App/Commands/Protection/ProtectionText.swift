@@ -44,19 +44,16 @@ enum ProtectionText {
     private static func state(_ report: ProtectionReport?, isDropBox: Bool) -> String {
         if isDropBox { return "a drop box: nothing can be opened here" }
         guard let report else { return "locked: no receiver is running" }
-        return state(report) + (report.isUnlocked ? "" : "; to unlock it: waft unlock")
+        if report.isUnlocked { return state(report) }
+        let rest = report.wasUnlocked ? "; items of the class untilFirstUnlock can be read" : ""
+        return state(report) + rest + "; to unlock it: waft unlock"
     }
 
     /// `locked since 09:12; 3 items wait`
     static func state(_ report: ProtectionReport) -> String {
         if report.isDropBox { return "a drop box: nothing can be opened here" }
-        let word =
-            switch (report.isUnlocked, report.wasUnlocked) {
-            case (true, _): "unlocked"
-            case (false, true): "locked"
-            case (false, false): "locked, not unlocked since the start or the last waft lock --all"
-            }
-        let since = report.isUnlocked || report.wasUnlocked ? " since \(moment(report.since))" : ""
+        let word = report.isUnlocked ? "unlocked" : "locked"
+        let since = " since \(moment(report.since))"
         let waiting = report.waitingItems == 0 ? "" : "; \(items(report.waitingItems)) \(report.waitingItems == 1 ? "waits" : "wait")"
         return word + since + waiting
     }
@@ -73,10 +70,9 @@ enum ProtectionText {
         return "unlocked; \(items(report.waitingItems)) \(report.waitingItems == 1 ? "goes to its handler" : "go to their handlers")"
     }
 
-    /// - Parameter all: whether everything was locked.
+    /// `locked`
     static func locked(_ report: ProtectionReport) -> String {
-        report.wasUnlocked
-            ? "locked; items of the class untilFirstUnlock can be read until: waft lock --all" : "locked"
+        report.wasUnlocked ? "locked, but for items of the class untilFirstUnlock; these too: waft lock --all" : "locked"
     }
 
     private static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }

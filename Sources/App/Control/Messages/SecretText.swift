@@ -3,8 +3,8 @@ package import Secrets
 
 /// A secret in a message: visible ASCII characters.
 ///
-/// It is wiped when its last reference is released. JSON coding needs copies of it: those that can be reached are wiped
-/// too (`ControlCoding`).
+/// It is wiped when its last reference is released. JSON coding needs copies of it: those of the reading side are wiped
+/// too, and those that `ControlCoding` makes.
 package struct SecretText: Codable, Sendable, Equatable {
     package let bytes: SecretBytes
 
@@ -53,14 +53,13 @@ package struct SecretText: Codable, Sendable, Equatable {
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        var text = bytes.withBytes { String(decoding: $0, as: UTF8.self) }
-        try container.encode(text)
-        text.withUTF8 { $0.wipe() }
+        // The encoder keeps this copy until the message is whole.
+        try container.encode(bytes.withBytes { String(decoding: $0, as: UTF8.self) })
     }
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Overwrites the text of a string, which is on the heap: it was made at run time.
+    /// Overwrites the text of a string that has no other reference, and was made at run time.
     fileprivate func wipe() {
         guard let baseAddress, count > 15 else { return }
         explicit_bzero(UnsafeMutableRawPointer(mutating: baseAddress), count)

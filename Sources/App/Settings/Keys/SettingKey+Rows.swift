@@ -45,6 +45,7 @@ extension SettingKey {
                       time, days    such as 08:00-18:00 and mon-fri
                       then          accept, ask or decline; required
                       handler, folder    where the item goes; the folder is below the Inbox (handler `inbox`: no handler)
+                      protect       how the item is sealed, as in protection below
                     To test rules: waft policy test --from PEER FILE
                     """,
                 example: """

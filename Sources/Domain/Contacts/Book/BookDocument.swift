@@ -51,6 +51,7 @@ struct BookDocument: Codable {
         var until: Int64?
         var handler: String?
         var folder: String?
+        var protect: ProtectionClass?
         var addresses: [Address]?
         var blocked: Bool?
     }
@@ -151,6 +152,7 @@ extension BookDocument.Entry {
             until: limits.until?.milliseconds,
             handler: contact.destination.handler,
             folder: contact.destination.folder?.text,
+            protect: contact.destination.protection,
             addresses: contact.addresses.isEmpty
                 ? nil
                 : contact.addresses.map { .init(host: $0.host, port: $0.port, lastGood: $0.lastGood.milliseconds) },
@@ -176,7 +178,8 @@ extension BookDocument.Entry {
                 times: try window(),
                 until: until.map { WallTime(milliseconds: $0) }
             ),
-            destination: try Destination(handler: handler, folder: try folder.map { try SafeRelativePath($0) }),
+            destination: try Destination(
+                handler: handler, folder: try folder.map { try SafeRelativePath($0) }, protection: protect),
             addresses: try (addresses ?? []).map {
                 try KnownAddress(host: $0.host, port: $0.port, lastGood: WallTime(milliseconds: $0.lastGood))
             },

@@ -33,10 +33,12 @@ package struct Verification: Hashable, Sendable {
 
 extension Destination {
     /// - Throws: `ContactError` `unfit` if `handler` cannot be a handler's identifier or name.
-    package init(handler: String? = nil, folder: SafeRelativePath? = nil) throws(ContactError) {
+    package init(
+        handler: String? = nil, folder: SafeRelativePath? = nil, protection: ProtectionClass? = nil
+    ) throws(ContactError) {
         let name = handler.flatMap { try? SafeName($0) }
         if let handler, name == nil { throw .unfit("\(handler.quoted) is not a handler's identifier or name") }
-        self.init(handler: name, folder: folder)
+        self.init(handler: name, folder: folder, protection: protection)
     }
 }
 

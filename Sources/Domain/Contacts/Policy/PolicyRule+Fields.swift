@@ -28,8 +28,10 @@ extension PolicyRule {
     /// | `days` | such as `mon-fri`; for a window over midnight, the day on which it begins |
     /// | `then` | `accept`, `ask` or `decline`; required |
     /// | `handler`, `folder` | the destination; the folder is below the Inbox |
+    /// | `protect` | how items are sealed: `none`, `untilFirstUnlock`, `unlessOpen`, `complete` |
     package static let keys = [
         "from", "type", "name", "sizeAtMost", "sizeAtLeast", "sizePerDay", "time", "days", "then", "handler", "folder",
+        "protect",
     ]
 
     /// Reads a rule from plain values of a configuration file.
@@ -127,10 +129,17 @@ extension PolicyRule {
                 throw .unfit("\(text.quoted) is not a folder below the Inbox: \(error)")
             }
         }
-        if outcome == .decline, handler != nil || folder != nil {
-            throw .unfit("a rule with then: decline cannot have a handler or folder")
+        let protection = try fields.one("protect") { text throws(ContactError) in
+            guard let protection = ProtectionClass(rawValue: text) else {
+                let classes = ProtectionClass.allCases.map(\.rawValue).joined(separator: ", ")
+                throw .unfit("\(text.quoted) is not one of \(classes)")
+            }
+            return protection
         }
-        return try Destination(handler: handler, folder: folder)
+        if outcome == .decline, handler != nil || folder != nil || protection != nil {
+            throw .unfit("a rule with then: decline cannot have a handler, folder or protection")
+        }
+        return try Destination(handler: handler, folder: folder, protection: protection)
     }
 }
 

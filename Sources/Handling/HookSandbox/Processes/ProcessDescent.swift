@@ -109,11 +109,15 @@ private final class ProcessFolder {
         return words.count > 1 && words[1].elementsEqual(SandboxPlan.verb.utf8)
     }
 
-    /// Whether its program is one of Waft's. False if this process may not see it: then it is another user's.
+    /// Whether its program is one of Waft's. A process whose program may not be seen is another user's, or a receiver that
+    /// has private keys in memory: then its name decides, which nobody else can change.
     var isWaft: Bool {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlinkat(descriptor, "exe", &bytes, bytes.count)
-        guard count > 0 else { return false }
+        guard count > 0 else {
+            guard errno == EACCES, let name = read("comm", Self.statusBytes) else { return false }
+            return ["waft\n", "waftd\n"].contains(String(decoding: name, as: UTF8.self))
+        }
         // The kernel adds ` (deleted)` if the program was replaced since its start.
         let path = bytes[..<count].map(UInt8.init(bitPattern:))
         let name = String(decoding: path.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)

@@ -26,6 +26,8 @@ struct ContactFields: Encodable {
     var until: String?
     var handler: String?
     var folder: String?
+    /// How its items are sealed.
+    var protection: String?
     /// `comparedCode`, `typedCode` or `keyID`.
     var verifiedBy: String
     var verifiedAt: String
@@ -48,6 +50,7 @@ extension ContactFields {
         until = limits.until.map(ISOTime.text)
         handler = contact.destination.handler
         folder = contact.destination.folder?.text
+        protection = contact.destination.protection?.rawValue
         verifiedBy = contact.verification.method.rawValue
         verifiedAt = ISOTime.text(contact.verification.at)
         reached = contact.addresses.map {

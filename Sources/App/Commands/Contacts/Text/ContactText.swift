@@ -76,6 +76,7 @@ struct ContactText {
             ),
             ("handler", contact.destination.handler.map { [Self.escaped($0)] } ?? []),
             ("folder", contact.destination.folder.map { [Self.escaped($0.text)] } ?? []),
+            ("sealed", contact.destination.protection.map { [$0.rawValue] } ?? []),
             ("verified", ["\(Self.words(contact.verification.method)), \(moment(contact.verification.at))"]),
             (
                 "reached",

@@ -1,0 +1,140 @@
+import Foundation
+import Subprocess
+import Testing
+
+/// `waft protection`, `waft unlock` and `waft lock` with a real receiver.
+@Suite("Data protection", .serialized, .timeLimit(.minutes(2)))
+struct ProtectionTests {
+    private static let recipient = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
+    private static let passphrase = "five words drawn by lot"
+
+    private struct Line: Decodable {
+        var event: String
+        var protection: String?
+        var setUp: Bool?
+        var dropBox: Bool?
+        var unlocked: Bool?
+        var unlockedOnce: Bool?
+        var keysFrom: String?
+        var recoveryRecipients: [String]?
+    }
+
+    private func line(_ host: Host, _ words: [String]) async throws -> Line {
+        let outcome = try await host.run(arguments: words + ["--json"])
+        try #require(outcome.exit == 0, "\(words): \(outcome)")
+        return try JSONDecoder().decode(Line.self, from: Data(outcome.output.utf8))
+    }
+
+    @Test("set-up asks twice, three wrong passphrases are 18, and the right one unlocks until the lock")
+    func whole() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            try await kitchen.withReceiver(Programs.waftd, []) { running in
+                let words = ["protection", "set-up", "--recovery", Self.recipient]
+                let made = try await kitchen.atTerminal(words) { terminal in
+                    try await terminal.transcript.says("New passphrase: ")
+                    try await terminal.type(Self.passphrase + "\n")
+                    try await terminal.transcript.says("Once more: ")
+                    try await terminal.type(Self.passphrase + "\n")
+                }
+                #expect(made.exit == 0 && made.text.contains("the receiver uses it now"), "\(made.text)")
+                #expect(made.text.contains("Not hidden:") && made.text.contains("Unlocked now."), "\(made.text)")
+                #expect(!made.text.contains(Self.passphrase), "it is shown")
+                _ = try await running.log.first("unlocked")
+                let status = try await line(kitchen, ["protection"])
+                #expect(status.unlocked == true && status.setUp == true && status.keysFrom == "passphrase")
+                #expect(status.recoveryRecipients == [Self.recipient])
+                #expect(try await kitchen.run(arguments: ["status"]).output.contains("protection       unlessOpen, unlocked since"))
+
+                let locked = try await line(kitchen, ["lock"])
+                #expect(locked.event == "locked" && locked.unlocked == false && locked.unlockedOnce == true)
+                #expect(try await line(kitchen, ["lock", "--all"]).unlockedOnce == false)
+                try await running.log.wait(for: 2, of: "locked")
+                #expect(try await kitchen.run(arguments: ["status"]).output.contains("unlessOpen, locked since"))
+
+                let refused = try await kitchen.atTerminal(["unlock"]) { terminal in
+                    for number in 1...3 {
+                        try await terminal.transcript.says("Passphrase: ", times: number)
+                        try await terminal.type("something else\n")
+                    }
+                }
+                #expect(refused.exit == 18, "\(refused.text)")
+                #expect(refused.text.ranges(of: "the passphrase is wrong").count == 3, "\(refused.text)")
+                #expect(try await line(kitchen, ["protection"]).unlocked == false)
+
+                let secret = folder + "/secret"
+                try (Self.passphrase + "\n").write(toFile: secret, atomically: false, encoding: .utf8)
+                let unlock = "exec \"$0\" unlock --passphrase-fd 3 3<\"$1\""
+                let opened = try await kitchen.run("/bin/sh", ["-c", unlock, Programs.waft, secret])
+                #expect(opened.exit == 0 && opened.output == "unlocked\n", "\(opened)")
+                let again = try await kitchen.run(arguments: ["unlock"])
+                #expect(again.exit == 0 && again.output == "unlocked already\n", "\(again)")
+                let event = try await line(kitchen, ["unlock"])
+                #expect(event.event == "unlocked" && event.protection == "unlessOpen" && event.unlocked == true)
+                let limits = try String(contentsOfFile: "/proc/\(running.process.value)/limits", encoding: .utf8)
+                #expect(limits.contains(/Max core file size +0\b/), "\(limits)")
+            }
+        }
+    }
+
+    @Test("Ctrl-C at the question for a passphrase changes nothing, and without a terminal nothing is asked")
+    func interrupted() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            let end = try await kitchen.atTerminal(["protection", "set-up"]) { terminal in
+                try await terminal.transcript.says("New passphrase: ")
+                try await terminal.type("\u{3}")
+            }
+            #expect(end.exit == 130, "\(end.text)")
+            let outcome = try await kitchen.run(arguments: ["protection", "set-up"])
+            #expect(outcome.exit == 64 && outcome.errors.contains("--passphrase-fd"), "\(outcome)")
+            #expect(try await line(kitchen, ["protection"]).setUp == false)
+        }
+    }
+
+    @Test("a setting that seals needs keys: a receiver does not start without them, and a running one refuses it")
+    func missingKeys() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            try await kitchen.withReceiver(Programs.waftd, []) { _ in
+                for (words, code) in [(["unlock"], 64), (["lock"], 64), (["protection", "export"], 64)] {
+                    let outcome = try await kitchen.run(arguments: words)
+                    #expect(outcome.exit == code && outcome.errors.contains("waft protection set-up"), "\(outcome)")
+                }
+                let set = try await kitchen.run(arguments: ["config", "set", "protection", "complete"])
+                #expect(set.output.contains("the receiver does not use it"), "\(set)")
+                #expect(set.output.contains("make them first: waft protection set-up"), "\(set)")
+            }
+            let start = try await kitchen.run(Programs.waftd, ["--port", "0"])
+            #expect(start.exit == 64 && start.errors.contains("waft protection set-up"), "\(start)")
+            #expect(try await kitchen.run(arguments: ["unlock"]).exit == 69)
+        }
+    }
+
+    @Test("a drop box says that nothing can ever be opened here, and unlocks nothing")
+    func dropBox() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            for (word, reason) in [("ssh-ed25519 AAAA", "SSH"), ("age1pq1abc", "hybrid"), ("x", "not a public key")] {
+                let refused = try await kitchen.run(arguments: ["protection", "set-up", "--recipient", word])
+                #expect(refused.exit == 64 && refused.errors.contains(reason), "\(refused)")
+            }
+            let words = ["protection", "set-up", "--class", "complete", "--recipient", Self.recipient]
+            let made = try await kitchen.run(arguments: words)
+            #expect(made.exit == 0 && made.output.contains("drop box") && made.output.contains("never here"), "\(made)")
+            let again = try await kitchen.run(arguments: words)
+            #expect(again.exit == 64 && again.errors.contains("set up already"), "\(again)")
+            try await kitchen.withReceiver(Programs.waftd, []) { _ in
+                let status = try await line(kitchen, ["protection"])
+                #expect(status.dropBox == true && status.protection == "complete" && status.unlocked == false)
+                let unlock = try await kitchen.run(arguments: ["unlock"])
+                #expect(unlock.exit == 18 && unlock.errors.contains("drop box"), "\(unlock)")
+                #expect(try await kitchen.run(arguments: ["protection", "export"]).output.contains("not on this machine"))
+                // Another program removes the public keys.
+                try FileManager.default.removeItem(atPath: kitchen.home + "/state/protection/recipients")
+            }
+            let start = try await kitchen.run(Programs.waftd, ["--port", "0"])
+            #expect(start.exit == 64, "\(start)")
+        }
+    }
+}
