@@ -22,7 +22,7 @@ struct ArrivalDesk: ArrivalOpening {
     }
 
     func canChoose(for arrival: Arrival) async -> Bool {
-        guard [.file, .text].contains(arrival.item.kind) else { return false }
+        guard [.file, .text].contains(arrival.item.kind), !arrival.protection.isSealed else { return false }
         return await ApplicationChooser.isThere()
     }
 
@@ -50,8 +50,9 @@ struct ArrivalDesk: ArrivalOpening {
         }
     }
 
-    /// Nil for an item that the desktop may not open.
+    /// Nil for an item that the desktop may not open, and for a sealed one: `waft inbox open` makes a clear copy.
     private func target(of arrival: Arrival) -> URLParts? {
+        guard !arrival.protection.isSealed else { return nil }
         guard arrival.content?.outcome != .lying, !RunByOpening.includes(arrival, types()) else { return nil }
         guard arrival.item.kind == .url else {
             let url = URL(fileURLWithPath: arrival.stored.path, isDirectory: arrival.item.kind == .tree)

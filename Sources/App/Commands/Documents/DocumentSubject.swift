@@ -34,7 +34,8 @@ struct DocumentSubject {
     }
 
     /// - Parameter item: number or name of an item in the Inbox.
-    /// - Throws: `CommandError` `inputMissing` if it is not there.
+    /// - Throws: `CommandError` `inputMissing` if it is not there; `locked`, `noRoom` for a sealed one, of which the path
+    ///   is that of a clear copy.
     init(item: String) throws(CommandError) {
         guard let entry = try JournalReading.entry(item) else {
             throw CommandError(.inputMissing, JournalReading.unknown(item), hint: "see: waft history")
@@ -45,7 +46,9 @@ struct DocumentSubject {
         guard lstat(entry.arrival.stored.path, &status) == 0 else {
             throw CommandError(.inputMissing, "\(head): it is no longer in the Inbox")
         }
-        (path, declared, arrival) = (entry.arrival.stored.path, entry.arrival.item.type, entry.arrival)
+        let arrival = entry.arrival
+        path = arrival.protection.isSealed ? try ClearDocument.path(of: arrival) : arrival.stored.path
+        (declared, self.arrival) = (arrival.item.type, arrival)
         isFolder = status.st_mode & S_IFMT == S_IFDIR
     }
 

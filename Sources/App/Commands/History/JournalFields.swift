@@ -36,7 +36,10 @@ struct JournalFields: Encodable {
     var kind: String
     var type: String
     var size: UInt64
+    /// Of a sealed item: the digest of its sealed form.
     var digest: String
+    /// How it is sealed: `unlessOpen` and others; absent for an item that is not.
+    var protection: String?
     var from: EventLine.Peer
     /// The dialect of the transfer: `waft` and others.
     var via: String
@@ -71,6 +74,7 @@ extension JournalFields {
         type = arrival.type.identifier
         size = arrival.size
         digest = arrival.digest.description
+        protection = arrival.protection.isSealed ? arrival.protection.rawValue : nil
         via = arrival.dialect.name
         from = EventLine.Peer(id: arrival.peer.provenText, name: arrival.senderName)
         transfer = arrival.transfer.text

@@ -35,7 +35,7 @@ enum JournalText {
             ("path", TerminalText.escaped(arrival.stored.path, limit: 4_096)),
             ("type", arrival.type.identifier),
             ("size", ByteCount.text(arrival.size)),
-            ("digest", arrival.digest.description),
+            ("digest", arrival.digest.description + (arrival.protection.isSealed ? ", of its sealed form" : "")),
             ("from", people.line(arrival.peer, callingItself: arrival.senderName)),
             ("via", arrival.dialect.name),
             ("arrived", time(entry.arrived)),
@@ -44,6 +44,7 @@ enum JournalText {
         if arrival.item.name != arrival.stored.name {
             facts.insert(("offered as", TerminalText.escaped(arrival.item.name.text)), at: 1)
         }
+        if arrival.protection.isSealed { facts.append(("protection", arrival.protection.rawValue)) }
         if let content = arrival.content {
             facts.append(("content", "\(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))"))
         }
@@ -87,7 +88,10 @@ enum JournalText {
     }
 
     private static func waiting(_ entry: JournalEntry) -> String {
-        guard let waiting = entry.waiting, waiting.deferrals > 0 else { return "waits for its handler" }
+        guard let waiting = entry.waiting, waiting.deferrals > 0 else {
+            return entry.arrival.protection.isSealed
+                ? "waits for its handler, or for the unlock: waft unlock" : "waits for its handler"
+        }
         return "its handler is asked again at \(time(waiting.due))"
     }
 

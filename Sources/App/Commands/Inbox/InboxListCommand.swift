@@ -70,8 +70,11 @@ struct InboxListCommand: AsyncParsableCommand {
         }
         // Items that were accepted into a folder have no rows here: the folder has one.
         let own = ((try? arrivals(.all)) ?? []).filter { $0.destination.folder == nil }
-        let byName = Dictionary(own.map { ($0.stored.name.text, $0) }) { _, later in later }
-        return entries.map { InboxRow(entry: $0, shownName: $0.name, arrival: byName[$0.name]) }
+        let byName = Dictionary(own.map { ($0.nameOnDisk, $0) }) { _, later in later }
+        return entries.map { entry in
+            let arrival = byName[entry.name]
+            return InboxRow(entry: entry, shownName: arrival?.stored.name.text ?? entry.name, arrival: arrival)
+        }
     }
 
     /// The wanted arrivals that are in the Inbox.
@@ -81,7 +84,8 @@ struct InboxListCommand: AsyncParsableCommand {
             guard let name = PathText.part(of: path, below: inbox), let entry = InboxListing.entry(at: path) else {
                 return nil
             }
-            return InboxRow(entry: entry, shownName: name, arrival: arrival)
+            let own = arrival.protection.isSealed && arrival.item.kind != .tree ? SealedName.own(name) : nil
+            return InboxRow(entry: entry, shownName: own ?? name, arrival: arrival)
         }
     }
 

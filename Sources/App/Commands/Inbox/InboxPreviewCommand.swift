@@ -9,7 +9,7 @@ struct InboxPreviewCommand: AsyncParsableCommand {
             Example: waft inbox preview 12
 
             As waft preview FILE. An item that is not what it claims to be is shown as what it is, with a warning. Exit code 13 \
-            if there is nothing to show.
+            if there is nothing to show, 18 for a protected item while it is locked.
             """
     )
 
@@ -26,6 +26,7 @@ struct InboxPreviewCommand: AsyncParsableCommand {
         let context = try CommandContext(isForgiving: true)
         let subject = try DocumentSubject(item: arrival)
         if options.window { return try await PreviewWindow(context, json: output.json).show(subject) }
+        defer { subject.arrival.map(ClearDocument.remove) }
         try await Previewing(context, lines: options.lines, json: output.json).show(subject)
     }
 }

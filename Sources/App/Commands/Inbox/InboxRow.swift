@@ -18,6 +18,8 @@ struct InboxRow {
         var size: UInt64?
         var modified: String
         var mark: String?
+        /// How it is sealed: `unlessOpen` and others; absent for an item that is not.
+        var protection: String?
         /// Of an item that the journal knows: its number, the name that was offered, its type, and the sender.
         var arrival: Int64?
         var name: String?
@@ -37,6 +39,10 @@ struct InboxRow {
         if let arrival {
             (fields.arrival, fields.name) = (arrival.number.value, arrival.item.name.text)
             fields.type = arrival.type.identifier
+            if arrival.protection.isSealed {
+                (fields.protection, fields.stored) = (arrival.protection.rawValue, arrival.stored.name.text)
+                fields.size = entry.kind == .file ? arrival.size : nil
+            }
             fields.from = people.fields(arrival.peer, callingItself: arrival.senderName)
         }
         return fields
@@ -52,7 +58,8 @@ struct InboxRow {
     }
 
     func line(_ people: Acquaintances) -> String {
-        let size = entry.kind == .file ? ByteCount.text(entry.size ?? 0) : entry.kind.rawValue
+        let sealed = arrival.flatMap { $0.protection.isSealed ? $0 : nil }
+        let size = entry.kind == .file ? ByteCount.text(sealed?.size ?? entry.size ?? 0) : entry.kind.rawValue
         let padding = String(repeating: " ", count: max(0, 10 - size.count))
         let number = arrival.map { String($0.number.value) } ?? "-"
         let modified = JournalText.time(WallTime(milliseconds: entry.modified.seconds &* 1_000))
@@ -62,6 +69,7 @@ struct InboxRow {
         }
         return "\(number)\(String(repeating: " ", count: max(0, 5 - number.count)))\(padding)\(size)  "
             + "\(modified)  \(TerminalText.escaped(shownName, limit: 1_000))\(sender ?? "")"
+            + (sealed == nil ? "" : "  (sealed)")
     }
 
     /// Number and size of the items: files with their size on the disk, folders with the size at arrival.

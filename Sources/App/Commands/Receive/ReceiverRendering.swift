@@ -41,7 +41,7 @@ struct ReceiverRendering: Sendable {
             if let content = arrival.content, [.lying, .mislabelled].contains(content.outcome) {
                 Console.shared.note("  \(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))")
             }
-            if arrival.item.kind == .text, Console.shared.isInteractive {
+            if arrival.item.kind == .text, !arrival.protection.isSealed, Console.shared.isInteractive {
                 for line in ShownContents.lines(ofTextAt: arrival.stored.path) { Console.shared.note("  \(line)") }
             }
         case .reception(.opened(let arrival, let answer)) where ![.yes, .none].contains(answer.state):
@@ -50,6 +50,8 @@ struct ReceiverRendering: Sendable {
             let said =
                 switch answer.state {
                 case .no: "no handler wants \(name)\(code)"
+                case .later where arrival.protection.isSealed && answer.exitCode == nil:
+                    "the handler of \(name) gets it while Waft is unlocked: waft unlock"
                 case .later: "the handler of \(name) will be asked again later\(code)"
                 default: "the handler of \(name) failed\(code)"
                 }

@@ -8,15 +8,16 @@ package struct ClearFolder: Sendable {
     /// Absolute path.
     package let path: String
 
-    /// Takes the first folder that can be used, makes it if it is missing, and removes the remains of an earlier
-    /// receiver. Blocks on the disk.
+    /// Takes the first folder that can be used, and makes it if it is missing. Blocks on the disk.
     ///
-    /// - Parameter candidates: absolute paths; the folders above the last name of each exist.
+    /// - Parameters:
+    ///   - candidates: absolute paths; the folders above the last name of each exist.
+    ///   - isSwept: whether to remove the remains of an earlier receiver.
     /// - Returns: nil unless one is on a tmpfs, belongs to this user and is closed to others.
-    package init?(candidates: [String]) {
+    package init?(candidates: [String], isSwept: Bool = true) {
         guard let path = candidates.first(where: { (try? Self.own($0)) == true }) else { return nil }
         self.path = path
-        removeAll()
+        if isSwept { removeAll() }
     }
 
     /// - Returns: whether the folder is on a tmpfs.
