@@ -92,7 +92,7 @@ extension ReceiverParts {
             group.addTask { await IdleLock(vault, settings: plan.live, changes: news).run { await lock(all: false) } }
             group.addTask { await withTaskExecutorPreference(blocking) { await useCredential() } }
         }
-        copies.clear?.removeAll()
+        copies.end()
     }
 
     /// Opens the class until first unlock with the keys that the service manager passes.

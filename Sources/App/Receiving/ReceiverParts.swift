@@ -95,8 +95,8 @@ struct ReceiverParts: Sendable {
         self.inbox = inbox
         try Self.recover(journal, inbox, logger)
         let copies = ClearCopies(
-            vault: vault, clear: ClearFolder(candidates: home.clearFolders), inbox: inbox.path,
-            quota: { plan.settings.clearQuota })
+            vault: vault, candidates: home.clearFolders, inbox: inbox.path, quota: { plan.settings.clearQuota })
+        copies.sweep()
         self.copies = copies
         let runner = HandlerRunner(
             inbox: inbox.path, scratchFolder: home.state + "/hooks", forbiddenPlaces: handlers.closed.paths,

@@ -74,7 +74,10 @@ struct InboxRow {
 
     /// Number and size of the items: files with their size on the disk, folders with the size at arrival.
     static func summary(_ rows: [InboxRow]) -> String {
-        let bytes = rows.reduce(UInt64(0)) { $0 &+ ($1.entry.size ?? $1.arrival?.size ?? 0) }
+        let bytes = rows.reduce(UInt64(0)) { sum, row in
+            let sealed = row.arrival.flatMap { $0.protection.isSealed ? $0.size : nil }
+            return sum &+ (sealed ?? row.entry.size ?? row.arrival?.size ?? 0)
+        }
         let unknown = rows.count { $0.entry.kind == .folder && $0.arrival == nil }
         let words = rows.count == 1 ? "1 item" : "\(rows.count) items"
         let rest = unknown == 0 ? "" : ", without the contents of \(unknown == 1 ? "1 folder" : "\(unknown) folders")"

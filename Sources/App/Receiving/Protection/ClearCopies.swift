@@ -2,16 +2,43 @@ import Handlers
 import Inbox
 import Protection
 import Sharing
+import Synchronization
 
 /// Opens sealed items for handlers, by the keys that the vault has in memory.
-struct ClearCopies: ClearCopying {
-    let vault: Vault
-    /// Nil if no memory of this machine can hold them.
-    let clear: ClearFolder?
-    /// Absolute path of the Inbox.
-    let inbox: String
-    /// Bytes of all clear copies of a call, at most; nil for half of the free memory.
-    let quota: @Sendable () -> UInt64?
+final class ClearCopies: ClearCopying {
+    private let vault: Vault
+    private let candidates: [String]
+    private let inbox: String
+    private let quota: @Sendable () -> UInt64?
+    /// Made when it is used first: without data protection there is none.
+    private let made = Mutex<ClearFolder?>(nil)
+
+    /// - Parameters:
+    ///   - candidates: as in `ClearFolder`.
+    ///   - inbox: absolute path of the Inbox.
+    ///   - quota: bytes of all clear copies of a call, at most; nil for half of the free memory.
+    init(vault: Vault, candidates: [String], inbox: String, quota: @escaping @Sendable () -> UInt64?) {
+        (self.vault, self.candidates, self.inbox, self.quota) = (vault, candidates, inbox, quota)
+    }
+
+    /// Nil if no memory of this machine can hold clear copies.
+    private var clear: ClearFolder? {
+        made.withLock { made in
+            if made == nil { made = ClearFolder(candidates: candidates) }
+            return made
+        }
+    }
+
+    /// Removes what a crash of an earlier receiver may have left in memory.
+    func sweep() {
+        if vault.standing.isSetUp { _ = clear }
+    }
+
+    /// Removes all clear copies. Handlers that have one may lose it.
+    func removeAll() { made.withLock { $0 }?.removeAll() }
+
+    /// Removes all clear copies and their folders.
+    func end() { made.withLock { $0.take() }?.end() }
 
     func canOpen(_ protection: ProtectionClass) -> Bool { vault.canOpen(protection) }
 
@@ -52,7 +79,7 @@ struct ClearCopies: ClearCopying {
     }
 
     func close(_ copies: [Arrival]) -> Set<ArrivalNumber> {
-        guard let clear else { return [] }
+        guard let clear = made.withLock({ $0 }) else { return [] }
         var taken: Set<ArrivalNumber> = []
         for copy in copies where copy.protection.isSealed {
             guard let below = PathText.part(of: copy.stored.path, below: clear.path),

@@ -118,6 +118,15 @@ package struct ClearFolder: Sendable {
         }
     }
 
+    /// Removes all clear copies and the folders.
+    package func end() {
+        removeAll()
+        if let top = try? FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) {
+            for program in Self.names(in: top.raw) { unlinkat(top.raw, program, AT_REMOVEDIR) }
+        }
+        rmdir(path)
+    }
+
     private static func names(in folder: Int32) -> [String] {
         guard var contents = try? FolderContents.make(of: folder) else { return [] }
         var names: [String] = []
