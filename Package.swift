@@ -277,7 +277,8 @@ let package = Package(
                 "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes", "ContentCheck",
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
                 "Pairing", "Outbox", "Previews", "PropertyLists", "Executors", "Streams", "CLinuxShims", "DBusClient",
-                "Desktop", "Discovery", "SystemCalls", "ServiceManager", "Protection", "Secrets", "Age", argumentParser, logging, lifecycle, nioPosix,
+                "Desktop", "Discovery", "SystemCalls", "ServiceManager", "Protection", "Secrets", "Age", argumentParser,
+                logging, lifecycle, nioPosix,
                 subprocess, systemPackage,
             ]
         )

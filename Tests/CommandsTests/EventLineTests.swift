@@ -286,11 +286,13 @@ private struct Samples {
                     recipientsPath: "/r", identityPath: "/i", openCommand: "age -d -i /i FILE.age > FILE")),
             EventLine(
                 ProtectionReport(
-                    protection: "complete", isSetUp: true, isDropBox: false, isUnlocked: true, wasUnlocked: true, since: 0,
+                    protection: "complete", isSetUp: true, isDropBox: false, isUnlocked: true, wasUnlocked: true,
+                    since: 0,
                     mode: "passphrase")),
             EventLine(
                 ProtectionReport(
-                    protection: "none", isSetUp: false, isDropBox: false, isUnlocked: false, wasUnlocked: false, since: 0)),
+                    protection: "none", isSetUp: false, isDropBox: false, isUnlocked: false, wasUnlocked: false,
+                    since: 0)),
             .service(ServiceStanding.Fields(system: false, state: "active", startsByItself: true)),
             .unit(UnitFields(unit: "waftd.service", unitText: "[Unit]\n")),
         ]

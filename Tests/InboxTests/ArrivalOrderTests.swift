@@ -80,7 +80,9 @@ struct ArrivalOrderTests {
         #expect((arrival.digest == sent) == (order == 1))
         #expect(arrival.facts.sentDigest == (isWaft && order == 0 ? sent : nil))
         #expect(receipt.outcome == .stored(name: "tree", size: 5, digest: isWaft ? sent : arrival.digest))
-        #expect(ItemReceipt(arrival, digest: arrival.sentDigest ?? arrival.digest).outcome == receipt.outcome, "when it is asked for again")
+        #expect(
+            ItemReceipt(arrival, digest: arrival.sentDigest ?? arrival.digest).outcome == receipt.outcome,
+            "when it is asked for again")
         let label = ExtendedAttributes.read(Provenance.digest, of: arrival.stored.path)
         #expect(label == nil || label == Array(arrival.digest.description.utf8))
         let verify = { try InboxVerification.verify(arrival, arrived: now(), inbox: inbox.path) }

@@ -44,7 +44,9 @@ struct ProtectionTests {
                 let status = try await line(kitchen, ["protection"])
                 #expect(status.unlocked == true && status.setUp == true && status.keysFrom == "passphrase")
                 #expect(status.recoveryRecipients == [Self.recipient])
-                #expect(try await kitchen.run(arguments: ["status"]).output.contains("protection       unlessOpen, unlocked since"))
+                #expect(
+                    try await kitchen.run(arguments: ["status"]).output.contains(
+                        "protection       unlessOpen, unlocked since"))
 
                 let locked = try await line(kitchen, ["lock"])
                 #expect(locked.event == "locked" && locked.unlocked == false && locked.unlockedOnce == true)
@@ -129,7 +131,8 @@ struct ProtectionTests {
                 #expect(status.dropBox == true && status.protection == "complete" && status.unlocked == false)
                 let unlock = try await kitchen.run(arguments: ["unlock"])
                 #expect(unlock.exit == 18 && unlock.errors.contains("drop box"), "\(unlock)")
-                #expect(try await kitchen.run(arguments: ["protection", "export"]).output.contains("not on this machine"))
+                #expect(
+                    try await kitchen.run(arguments: ["protection", "export"]).output.contains("not on this machine"))
                 // Another program removes the public keys.
                 try FileManager.default.removeItem(atPath: kitchen.home + "/state/protection/recipients")
             }

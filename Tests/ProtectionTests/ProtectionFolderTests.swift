@@ -91,7 +91,8 @@ struct ProtectionFolderTests {
         try "half".write(toFile: folder.identityPath + ".new", atomically: false, encoding: .utf8)
         _ = try folder.rotate(passphrase: passphrase)
         #expect(try folder.identities(passphrase: passphrase).entries.count == 6)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["identity.age", "recipients"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["identity.age", "recipients"])
     }
 
     @Test("private keys without public ones are no missing set-up: they are kept, and can be made whole")

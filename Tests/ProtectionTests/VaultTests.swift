@@ -156,7 +156,14 @@ struct VaultTests {
     func changes() async throws {
         let identities = try folder.setUp(passphrase: passphrase, recovery: [])
         let clock = Mutex<Int64>(0)
-        let vault = Vault(folder, now: { clock.withLock { $0 += 1; return WallTime(milliseconds: $0) } })
+        let vault = Vault(
+            folder,
+            now: {
+                clock.withLock {
+                    $0 += 1
+                    return WallTime(milliseconds: $0)
+                }
+            })
         var changes = vault.changes.watch().makeAsyncIterator()
         vault.lock(all: true)
         try vault.unlock(identities)

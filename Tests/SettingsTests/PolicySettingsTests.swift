@@ -99,7 +99,10 @@ struct PolicySettingsTests {
             ("policy:\n- {then: ask, sizeAtMost: much}", "is not a size"),
             ("policy:\n- {then: ask, time: 25:00-26:00}", "is not a time of the day"),
             ("policy:\n- {then: accept, folder: ../x}", "is not a folder below the Inbox"),
-            ("policy:\n- {then: decline, folder: x}", "a rule with then: decline cannot have a handler, folder or protection"),
+            (
+                "policy:\n- {then: decline, folder: x}",
+                "a rule with then: decline cannot have a handler, folder or protection"
+            ),
             (
                 "policy:\n- then: ask\n  then: accept",
                 "line 3: rule 1 has then again, after line 2; several values are a list"

@@ -62,7 +62,8 @@ extension ReceiverParts {
             }
             return .protection(protectionReport)
         } catch {
-            return [.locked, .noIdentity].contains(error.code) ? .locked(error.description) : .refused(error.description)
+            return [.locked, .noIdentity].contains(error.code)
+                ? .locked(error.description) : .refused(error.description)
         }
     }
 

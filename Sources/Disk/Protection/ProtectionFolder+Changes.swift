@@ -107,6 +107,7 @@ extension ProtectionFolder {
     var swapped: VaultError {
         VaultError(
             .swapped,
-            "\(recipientsPath) does not name your keys: whoever changed it can read what has arrived since, and you cannot")
+            "\(recipientsPath) does not name your keys: whoever changed it can read what has arrived since, and you cannot"
+        )
     }
 }

@@ -47,7 +47,9 @@ package struct ProtectionFolder: Sendable, Hashable {
             }
             return nil
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .damaged(recipientsPath, "it is no text") }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .damaged(recipientsPath, "it is no text")
+        }
         return try ProtectionRecipients(text: text, path: recipientsPath)
     }
 

@@ -125,7 +125,9 @@ extension VaultIdentities {
         return SecretBytes(count: lines.reduce(0) { $0 + $1.count + 1 }) { room in
             var end = 0
             for line in lines {
-                line.withBytes { UnsafeMutableRawBufferPointer(rebasing: room[end..<end + $0.count]).copyMemory(from: $0) }
+                line.withBytes {
+                    UnsafeMutableRawBufferPointer(rebasing: room[end..<end + $0.count]).copyMemory(from: $0)
+                }
                 end += line.count
                 room[end] = UInt8(ascii: "\n")
                 end += 1
@@ -166,10 +168,13 @@ extension VaultIdentities {
                 throw fault("it is neither a key nor a comment")
             }
             // A comment holds no secret.
-            let words = String(decoding: line.revealed.dropFirst(), as: UTF8.self).split(separator: " ").map(String.init)
+            let words = String(decoding: line.revealed.dropFirst(), as: UTF8.self).split(separator: " ").map(
+                String.init)
             guard words.count == 2 else { continue }
             if words[0] == Self.recoveryWord {
-                do { recovery.append(try AgeRecipient(parsing: words[1])) } catch { throw fault("it has no key of age") }
+                do { recovery.append(try AgeRecipient(parsing: words[1])) } catch {
+                    throw fault("it has no key of age")
+                }
             } else if let role = IdentityRole(rawValue: words[0]), Self.isTime(words[1]) {
                 next = (role, words[1])
             }

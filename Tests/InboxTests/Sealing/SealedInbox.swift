@@ -73,7 +73,8 @@ final class SealedInbox {
         let stored = try inbox.store(staged, as: name)
         let facts = ArrivalFacts(
             transfer: TransferID(), itemNumber: 0, itemsInOffer: 1,
-            item: OfferedItem(kind: kind, name: safe(name), type: uniform("public.data"), size: UInt64(size)), size: UInt64(size),
+            item: OfferedItem(kind: kind, name: safe(name), type: uniform("public.data"), size: UInt64(size)),
+            size: UInt64(size),
             digest: digests?.stored ?? contents, sealedContents: digests?.contents, peer: .sample(1),
             senderName: "study", annotation: [:],
             destination: Destination(handler: nil, folder: nil, protection: protection), dialect: .keyed)

@@ -25,7 +25,9 @@ extension CommandError {
         case .alreadySetUp:
             self.init(
                 .usage, line,
-                hint: "to change it: waft protection passphrase, waft protection rotate, waft config set protection CLASS")
+                hint:
+                    "to change it: waft protection passphrase, waft protection rotate, waft config set protection CLASS"
+            )
         case .unfit: self.init(.usage, line)
         case .foreign: self.init(.contentChanged, line)
         case .swapped: self.init(.unexpected, line, hint: "to put your own keys back: waft unlock --restore")

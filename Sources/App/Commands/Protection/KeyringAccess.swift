@@ -23,7 +23,8 @@ struct KeyringAccess {
         let text = identities.text
         try await catching { try await keeper.store(text) }
         let back = try await fetch()
-        guard back.lines.count == identities.lines.count, back.recipient(.whileUnlocked) == identities.recipient(.whileUnlocked),
+        guard back.lines.count == identities.lines.count,
+            back.recipient(.whileUnlocked) == identities.recipient(.whileUnlocked),
             back.recipient(.sinceFirstUnlock) == identities.recipient(.sinceFirstUnlock)
         else { throw CommandError(.unexpected, "the keyring does not give back the private keys") }
     }
@@ -32,7 +33,8 @@ struct KeyringAccess {
         do {
             return try await body()
         } catch {
-            throw CommandError(.unexpected, "the keyring cannot be used: \(TerminalText.escaped("\(error)", limit: 1_000))")
+            throw CommandError(
+                .unexpected, "the keyring cannot be used: \(TerminalText.escaped("\(error)", limit: 1_000))")
         }
     }
 }

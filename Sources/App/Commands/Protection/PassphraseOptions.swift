@@ -18,7 +18,8 @@ struct PassphraseOptions: ParsableArguments {
             throw ValidationError("--passphrase-fd \(file): there is no such open file.")
         }
         guard isatty(file) == 0 else {
-            throw ValidationError("--passphrase-fd \(file) is a terminal, which would show it. Leave it out: waft asks.")
+            throw ValidationError(
+                "--passphrase-fd \(file) is a terminal, which would show it. Leave it out: waft asks.")
         }
     }
 
@@ -49,7 +50,9 @@ struct PassphraseOptions: ParsableArguments {
         let count = ProtectionFolder.characters(of: new)
         guard count >= ProtectionFolder.passphraseCharacters else {
             throw CommandError(
-                .usage, "a passphrase has at least \(ProtectionFolder.passphraseCharacters) characters, and this one has \(count)")
+                .usage,
+                "a passphrase has at least \(ProtectionFolder.passphraseCharacters) characters, and this one has \(count)"
+            )
         }
         if passphraseFd == nil {
             let again = try await passphrase("Once more: ")

@@ -76,7 +76,7 @@ enum PassphraseReader {
         guard let before = withoutEcho(terminal) else { return nil }
         defer {
             var before = before
-            tcsetattr(terminal, TCSAFLUSH, &before)
+            tcsetattr(terminal, TCSADRAIN, &before)
             Console.shared.answered()
         }
         Console.shared.prompt(prompt)
@@ -84,7 +84,8 @@ enum PassphraseReader {
         defer { room.free() }
         while true {
             var waits = [
-                pollfd(fd: terminal, events: Int16(POLLIN), revents: 0), pollfd(fd: stopped, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: stopped, events: Int16(POLLIN), revents: 0),
             ]
             if poll(&waits, 2, -1) < 0 {
                 if errno == EINTR { continue }
@@ -94,6 +95,7 @@ enum PassphraseReader {
             // A terminal gives one line at a time.
             let count = Glibc.read(terminal, room.baseAddress, room.count)
             if count < 0, errno == EINTR { continue }
+            Console.shared.answered()
             // The newline that was typed is not shown either.
             Console.shared.note("")
             guard count > 0 else { return nil }

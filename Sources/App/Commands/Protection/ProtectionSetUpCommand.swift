@@ -97,7 +97,8 @@ struct ProtectionSetUpCommand: AsyncParsableCommand {
         guard !keyring else {
             guard let keeper = ProtectionPlace.keyring else {
                 throw CommandError(
-                    .usage, "this machine has no keyring that Waft can use", hint: "use a passphrase: leave out --keyring")
+                    .usage, "this machine has no keyring that Waft can use",
+                    hint: "use a passphrase: leave out --keyring")
             }
             let identities = try CommandError.catching { () throws(VaultError) in
                 try VaultIdentities.generate(recovery: others)

@@ -54,7 +54,9 @@ enum ProtectionText {
         if report.isDropBox { return "a drop box: nothing can be opened here" }
         let word = report.isUnlocked ? "unlocked" : "locked"
         let since = " since \(moment(report.since))"
-        let waiting = report.waitingItems == 0 ? "" : "; \(items(report.waitingItems)) \(report.waitingItems == 1 ? "waits" : "wait")"
+        let waiting =
+            report.waitingItems == 0
+            ? "" : "; \(items(report.waitingItems)) \(report.waitingItems == 1 ? "waits" : "wait")"
         return word + since + waiting
     }
 
@@ -67,12 +69,14 @@ enum ProtectionText {
     /// `unlocked; 3 items go to their handlers`
     static func unlocked(_ report: ProtectionReport) -> String {
         guard report.waitingItems > 0 else { return "unlocked" }
-        return "unlocked; \(items(report.waitingItems)) \(report.waitingItems == 1 ? "goes to its handler" : "go to their handlers")"
+        return
+            "unlocked; \(items(report.waitingItems)) \(report.waitingItems == 1 ? "goes to its handler" : "go to their handlers")"
     }
 
     /// `locked`
     static func locked(_ report: ProtectionReport) -> String {
-        report.wasUnlocked ? "locked, but for items of the class untilFirstUnlock; these too: waft lock --all" : "locked"
+        report.wasUnlocked
+            ? "locked, but for items of the class untilFirstUnlock; these too: waft lock --all" : "locked"
     }
 
     private static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }

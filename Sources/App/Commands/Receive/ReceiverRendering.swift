@@ -76,7 +76,8 @@ struct ReceiverRendering: Sendable {
             Console.shared.note(
                 "  \(TerminalText.escaped(entry, limit: 200)): \(TerminalText.escaped(reason, limit: 400))")
         case .protection(let report):
-            Console.shared.note("  \(report.isUnlocked ? ProtectionText.unlocked(report) : ProtectionText.locked(report))")
+            Console.shared.note(
+                "  \(report.isUnlocked ? ProtectionText.unlocked(report) : ProtectionText.locked(report))")
         default: break
         }
     }

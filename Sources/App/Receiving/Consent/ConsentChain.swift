@@ -45,7 +45,8 @@ enum ConsentChain {
         memory: ConsentMemory,
         door: VisibilityController,
         conflict: @escaping @Sendable () -> ConflictRule,
-        protection: @escaping @Sendable () -> ProtectionClass, vault: Vault, inbox: FileInbox, journal: Journal, logger: Logger
+        protection: @escaping @Sendable () -> ProtectionClass, vault: Vault, inbox: FileInbox, journal: Journal,
+        logger: Logger
     ) -> any ConsentAsking {
         var consent: any ConsentAsking = ChosenConsent {
             guard let arbiter = arbiter() else { return people }

@@ -66,7 +66,8 @@ package struct ClearFolder: Sendable {
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 4_096)
             defer { buffer.deallocate() }
             try OwnTree.copy(
-                place.name, in: place.folder.raw, as: name, in: folder.raw, through: buffer, keys: keys, copied: { _ in })
+                place.name, in: place.folder.raw, as: name, in: folder.raw, through: buffer, keys: keys,
+                copied: { _ in })
             if arrival.item.kind != .tree {
                 let isExecutable = try place.status().st_mode & 0o111 != 0
                 try systemCall { fchmodat(folder.raw, name, isExecutable ? 0o500 : 0o400, 0) }

@@ -540,9 +540,11 @@ struct DeliveryLoop {
     private func noteDepartures(_ arrivals: [Arrival], _ handler: String) {
         let taken = arrivals.filter { engine.caller.hasTaken($0.number) }
         defer { for arrival in taken { engine.copies?.remove(arrival) } }
-        let gone = taken + arrivals.filter { arrival in
-            !taken.contains(arrival) && [.left, .gone].contains(place(of: arrival))
-        }
+        let gone =
+            taken
+            + arrivals.filter { arrival in
+                !taken.contains(arrival) && [.left, .gone].contains(place(of: arrival))
+            }
         guard !gone.isEmpty else { return }
         do {
             let departure = Departure(.handler, at: engine.clock.now(), toward: handler)

@@ -10,7 +10,9 @@ struct CommandWords {
     private static let help: Set<String> = ["-h", "--help", "--version"]
 
     /// Options whose value is a number, which is never negative.
-    private static let numeric: Set<String> = ["--timeout", "--port", "--limit", "--before", "--expires", "--passphrase-fd"]
+    private static let numeric: Set<String> = [
+        "--timeout", "--port", "--limit", "--before", "--expires", "--passphrase-fd",
+    ]
 
     let words: [String]
 
