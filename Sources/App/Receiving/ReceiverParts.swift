@@ -123,7 +123,7 @@ struct ReceiverParts: Sendable {
             caller: calls,
             subject: { arrival in
                 let opensURLs = !plan.settings.openReceivedURLs.isEmpty
-                let link = opensURLs && arrival.item.kind == .url ? ReceivedLink.parts(at: arrival.stored.path) : nil
+                let link = opensURLs && arrival.item.kind == .url ? copies.link(in: arrival) : nil
                 return HandlerChoice.Subject(
                     type: arrival.type, kind: arrival.item.kind, link: link, chosen: arrival.destination.handler,
                     protection: arrival.protection)

@@ -161,14 +161,19 @@ package final class FileInbox: InboxStoring {
         }
     }
 
-    /// Whether a folder below the Inbox, or the Inbox itself, holds an entry of that name.
+    /// Whether a folder below the Inbox, or the Inbox itself, holds an entry of that name, sealed or not.
     package func holds(_ name: SafeName, in folder: SafeRelativePath?) -> Bool {
         guard let inbox = try? currentInbox() else { return false }
-        var status = stat()
-        guard let folder else { return fstatat(inbox.raw, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 }
+        let knowsSealed = vault?.standing.isSetUp ?? false
+        func isThere(_ folder: Int32) -> Bool {
+            var status = stat()
+            let names = knowsSealed ? [name.text, name.text + SealedName.ending] : [name.text]
+            return names.contains { name in fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 }
+        }
+        guard let folder else { return isThere(inbox.raw) }
         let flags = O_RDONLY | O_DIRECTORY
         guard let open = try? opening.open(folder.text, below: inbox.raw, flags: flags) else { return false }
-        return fstatat(open.raw, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0
+        return isThere(open.raw)
     }
 
     package func stage(

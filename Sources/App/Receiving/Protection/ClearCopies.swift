@@ -1,3 +1,4 @@
+import HandlerCatalog
 import Handlers
 import Inbox
 import Protection
@@ -41,6 +42,14 @@ final class ClearCopies: ClearCopying {
     func end() { made.withLock { $0.take() }?.end() }
 
     func canOpen(_ protection: ProtectionClass) -> Bool { vault.canOpen(protection) }
+
+    /// The URL of a received shortcut; nil while it is locked.
+    func link(in arrival: Arrival) -> URLParts? {
+        guard arrival.protection.isSealed else { return ReceivedLink.parts(at: arrival.stored.path) }
+        return InboxContents.beginning(
+            of: arrival, inbox: inbox, keys: FileKeys(vault), limit: ReceivedLink.longestFile
+        ).flatMap(ReceivedLink.parts(in:))
+    }
 
     func folder(of handler: String) -> String? {
         vault.standing.isSetUp ? clear?.folder(of: handler) : nil

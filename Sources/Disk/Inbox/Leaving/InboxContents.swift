@@ -4,6 +4,19 @@ import SystemCalls
 
 /// Reads the contents of an item that is one file.
 package enum InboxContents {
+    /// The first bytes of a sealed item.
+    ///
+    /// - Parameter limit: bytes, at most.
+    /// - Returns: nil while it is locked, and if it cannot be read.
+    package static func beginning(of arrival: Arrival, inbox: String, keys: FileKeys, limit: Int) -> [UInt8]? {
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+        guard let place = try? InboxPlace(arrival.stored.path, inbox: inbox),
+            case let raw = openat(place.folder.raw, place.name, flags), raw >= 0,
+            let file = try? SealedFile.open(FileDescriptor(owning: raw), keys)
+        else { return nil }
+        return try? file.bytes(at: 0, count: limit)
+    }
+
     /// Writes all contents to an open file, a pipe or a terminal. Blocks.
     ///
     /// - Parameters:

@@ -8,45 +8,6 @@ import UniformTypes
 
 /// The state of the engine between two events.
 struct DeliveryLoop {
-    private typealias Answered = @Sendable (Arrival, HandlerAnswer) -> Void
-
-    /// A delivery that is not finished.
-    private struct Entry {
-        var delivery: WaitingDelivery
-        var subject: HandlerChoice.Subject
-        var candidate: HandlerChoice.Candidate?
-        var answered: Answered
-        /// The end of its wait, by the engine's clock.
-        var notBefore: Duration?
-        var isUnderWay = false
-        /// Whether its sender knows that it is locked.
-        var isHeld = false
-        /// When its handler got it, by the engine's clock.
-        var begun: Duration = .zero
-        /// The call that a person asked for; nil for the usual delivery.
-        var asked: Asked?
-    }
-
-    /// A call that a person asked for, and the delivery that goes on after it.
-    private struct Asked {
-        var call: AskedCall
-        var delivery: WaitingDelivery?
-        var notBefore: Duration?
-        /// Of the delivery.
-        var answered: Answered
-    }
-
-    /// The state of a handler while deliveries wait for it.
-    private struct Desk {
-        var program: HandlerProgram
-        var queue = DeliveryQueue()
-        var isBusy = false
-        /// From its launch until no delivery is ready for it any more.
-        var isLaunched = false
-        /// It gets no delivery before this, by the engine's clock.
-        var notBefore: Duration?
-    }
-
     private let engine: DeliveryEngine
     private var entries: [ArrivalNumber: Entry] = [:]
     private var desks: [String: Desk] = [:]
@@ -153,6 +114,12 @@ struct DeliveryLoop {
     private mutating func assign(_ number: ArrivalNumber) {
         guard var entry = entries[number] else { return }
         guard engine.canOpen(entry.subject.protection) else { return hold(number) }
+        // What was read of it while it was locked is nothing.
+        if entry.isHeld, let arrival = read(number) {
+            let chosen = entry.subject.chosen
+            entry.subject = engine.subject(arrival)
+            entry.subject.chosen = chosen
+        }
         let candidates = engine.choice.candidates(for: entry.subject)
         let candidate = candidates.first { candidate in
             let handler = candidate.program.identifier

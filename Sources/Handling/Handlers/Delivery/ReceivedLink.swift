@@ -13,8 +13,12 @@ package enum ReceivedLink {
     /// - Returns: nil for a file that is missing, is no regular file (links are not followed), or has no such line, or
     ///   if the line has no URL.
     package static func parts(at path: String) -> URLParts? {
-        guard let bytes = head(of: path), let url = InternetShortcut.url(in: bytes) else { return nil }
-        return try? URLParts(url)
+        head(of: path).flatMap(parts)
+    }
+
+    /// The same for contents in memory.
+    package static func parts(in bytes: [UInt8]) -> URLParts? {
+        InternetShortcut.url(in: bytes).flatMap { try? URLParts($0) }
     }
 
     private static func head(of path: String) -> [UInt8]? {
