@@ -146,7 +146,8 @@ let package = Package(
         .target(
             name: "FakeLogind", dependencies: ["CDBus", "TestSupport"], path: "Tests/FakeLogind", swiftSettings: strict),
         .testTarget(
-            name: "LabTests", dependencies: ["FakeLogind", "TestSupport", subprocess, systemPackage],
+            name: "LabTests",
+            dependencies: ["Age", "FakeLogind", "Protection", "Secrets", "TestSupport", subprocess, systemPackage],
             swiftSettings: strict),
         // Programs that others wrote, installed by Scripts/setup-interop.
         .testTarget(

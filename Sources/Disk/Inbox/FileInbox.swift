@@ -182,6 +182,7 @@ package final class FileInbox: InboxStoring {
         let checker = state.withLock { $0.checker }
         guard let staging else { throw .anotherInbox }
         let sealing = try sealing(protection, in: staging)
+        try sealing?.check()
         if let partial {
             let name = Partials.name(of: partial)
             let isThere = staging.partials.take(name)

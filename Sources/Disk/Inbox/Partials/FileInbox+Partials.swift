@@ -109,7 +109,8 @@ extension FileInbox {
         guard let vault else { throw TransferError(.storage, "it cannot be sealed: there are no keys") }
         do {
             return ItemSealing(
-                recipients: try vault.recipients(for: protection), keys: FileKeys(vault), kept: staging.keptSealers)
+                recipients: try vault.recipients(for: protection), protection: protection, keys: FileKeys(vault),
+                kept: staging.keptSealers, canGoOn: { protection != .complete || vault.canOpen(.complete) })
         } catch {
             throw TransferError(error)
         }

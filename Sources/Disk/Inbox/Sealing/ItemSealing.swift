@@ -7,10 +7,21 @@ import SystemCalls
 /// The keys that seal one item, and those that open its kept parts.
 struct ItemSealing: Sendable {
     let recipients: [AgeRecipient]
+    let protection: ProtectionClass
     /// Those that are in memory.
     let keys: FileKeys
     /// The sealers of files that were cut.
     let kept: KeptSealers
+
+    /// Whether the keys that this item needs to be received are in memory.
+    let canGoOn: @Sendable () -> Bool
+
+    /// An item of the class complete is received while unlocked only: it stops between two pieces of its contents, and
+    /// what has come of it is kept.
+    /// - Throws: `stopping` while locked.
+    func check() throws(TransferError) {
+        guard canGoOn() else { throw TransferError(.stopping, "the receiver is locked") }
+    }
 
     /// A sealer for one file.
     /// - Throws: `EIO` if libcrypto cannot seal.

@@ -51,6 +51,7 @@ extension StagedFiles {
         try state.withLock { state throws(TransferError) in
             guard state.phase == .writing else { throw Self.goneFault }
             guard state.file != nil else { throw TransferError(.unexpected, "no file is open to write to") }
+            try sealing?.check()
             do throws(SystemError) {
                 try state.file?.write(bytes) { staging.partials.removeOldest() }
             } catch {

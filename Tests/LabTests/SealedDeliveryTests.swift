@@ -1,0 +1,168 @@
+import Foundation
+import Testing
+
+/// Handlers of sealed items: each gets a clear copy in memory, while Waft is unlocked.
+@Suite("A handler of sealed items", .serialized, .timeLimit(.minutes(3)))
+struct SealedDeliveryTests {
+    private struct Kitchen {
+        let folder: String
+        var host: Host
+        let study: Host
+        /// Where handlers of the tests write.
+        let out: String
+
+        init(_ folder: String) throws {
+            (self.folder, out) = (folder, folder + "/out")
+            (host, study) = (.loopback(folder + "/kitchen"), .loopback(folder + "/study"))
+            try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
+            try host.setUpProtection()
+        }
+
+        /// Installs a bundle for images that gets its writable folder as `$OUT`.
+        func install(_ name: String, _ script: String, launch: String = "perItem") throws {
+            let bundle = "\(host.home)/handlers/\(name).handler"
+            try FileManager.default.createDirectory(atPath: bundle, withIntermediateDirectories: true)
+            try writeScript("#!/bin/sh\nOUT='\(out)'\n" + script + "\n", to: bundle + "/run")
+            let plist = """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <plist version="1.0"><dict>
+                <key>CFBundleIdentifier</key><string>org.example.\(name)</string>
+                <key>CFBundleName</key><string>\(name)</string>
+                <key>CFBundleExecutable</key><string>run</string>
+                <key>CFBundleDocumentTypes</key><array><dict>
+                <key>LSItemContentTypes</key><array><string>public.image</string></array></dict></array>
+                <key>WaftWritablePaths</key><array><string>\(out)</string></array>
+                <key>WaftLaunch</key><string>\(launch)</string>
+                </dict></plist>
+                """
+            try plist.write(toFile: bundle + "/Info.plist", atomically: false, encoding: .utf8)
+        }
+
+        func send(_ names: [String], waiting: Bool = true, to running: RunningReceiver) async throws -> ProgramResult {
+            for name in names { try (png + Data(name.utf8)).write(to: URL(fileURLWithPath: folder + "/" + name)) }
+            let flags = ["--json", "--to", running.address] + (waiting ? ["--wait", "opened"] : [])
+            return try await study.run(arguments: ["send"] + names.map { folder + "/" + $0 } + flags)
+        }
+
+        func isSame(_ name: String) -> Bool {
+            FileManager.default.contentsEqual(atPath: "\(out)/\(name)", andPath: "\(folder)/\(name)")
+        }
+
+        func lines(_ file: String = "record") -> [String] {
+            let text = (try? String(contentsOfFile: out + "/" + file, encoding: .utf8)) ?? ""
+            return text.split(separator: "\n").map(String.init)
+        }
+    }
+
+    private func withKitchen(_ body: @escaping @Sendable (Kitchen) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in try await body(Kitchen(folder)) }
+    }
+
+    @Test("gets a copy in memory that its owner alone can read, with the name and the digest of the contents")
+    func copy() async throws {
+        try await withKitchen { kitchen in
+            try kitchen.install(
+                "copies",
+                #"""
+                echo "$WAFT_NAME $WAFT_DIGEST $(stat -c %a "$WAFT_FILE") $(stat -f -c %T "$WAFT_FILE")" >> "$OUT/record"
+                echo "$WAFT_FILE" >> "$OUT/places"
+                cat "$WAFT_FILE" > "$OUT/$WAFT_NAME"
+                """#)
+            try await kitchen.host.withReceiver { running in
+                try await kitchen.host.unlock()
+                let sent = try await kitchen.send(["a.png", "b.png"], to: running)
+                #expect(sent.exit == 0, "\(sent)")
+                let digests = sent.events.filter { $0.event == "stored" }.compactMap(\.digest)
+                #expect(digests.count == 2)
+                #expect(kitchen.lines() == ["a.png \(digests[0]) 400 tmpfs", "b.png \(digests[1]) 400 tmpfs"])
+                #expect(kitchen.isSame("a.png") && kitchen.isSame("b.png"))
+                #expect(kitchen.lines("places").count == 2)
+                for place in kitchen.lines("places") {
+                    #expect(place.hasSuffix(".png") && !FileManager.default.fileExists(atPath: place), "\(place)")
+                }
+                #expect(try running.names() == ["a.png.age", "b.png.age"], "the sealed items stay")
+            }
+        }
+    }
+
+    @Test("that keeps running gets its copies too, one after the other, and they are gone after its answers")
+    func resident() async throws {
+        try await withKitchen { kitchen in
+            let script = #"""
+                while read -r line; do
+                    file=$(printf '%s' "$line" | sed 's/.*"file":"\([^"]*\)".*/\1/; s#\\/#/#g')
+                    echo "$file" >> "$OUT/places"
+                    cat "$file" > "$OUT/${file##*/}" 2>> "$OUT/errors"
+                    echo '{"answer":"yes"}'
+                done
+                """#
+            try kitchen.install("stays", script, launch: "resident")
+            try await kitchen.host.withReceiver { running in
+                try await kitchen.host.unlock()
+                let sent = try await kitchen.send(["a.png", "b.png", "c.png"], to: running)
+                #expect(sent.exit == 0, "\(sent) \(kitchen.lines("errors"))")
+                for name in ["a.png", "b.png", "c.png"] { #expect(kitchen.isSame(name), "\(kitchen.lines("errors"))") }
+                for place in kitchen.lines("places") { #expect(!FileManager.default.fileExists(atPath: place)) }
+            }
+        }
+    }
+
+    @Test("that moves its copy away makes the sealed item leave the Inbox, and the journal names it")
+    func moving() async throws {
+        try await withKitchen { kitchen in
+            try kitchen.install("moves", #"mv "$WAFT_FILE" "$OUT/" 2>> "$OUT/errors""#)
+            try await kitchen.host.withReceiver { running in
+                try await kitchen.host.unlock()
+                let sent = try await kitchen.send(["a.png"], to: running)
+                #expect(sent.exit == 0, "\(sent) \(kitchen.lines("errors"))")
+                try await eventually { try running.names() == [] }
+                #expect(kitchen.isSame("a.png"))
+                let shown = try await kitchen.host.run(arguments: ["inbox", "show", "1"])
+                #expect(shown.output.contains("org.example.moves") || shown.output.contains("moves"), "\(shown)")
+                let list = try await kitchen.host.run(arguments: ["inbox", "list", "--json"])
+                #expect(list.exit == 0 && list.output == "", "\(list)")
+                let verified = try await kitchen.host.run(arguments: ["inbox", "verify"])
+                #expect(verified.exit == 0, "\(verified)")
+            }
+        }
+    }
+
+    @Test("is not asked while locked: the sender hears later, and at the unlock it gets all in their order")
+    func afterUnlock() async throws {
+        try await withKitchen { kitchen in
+            try kitchen.install("later", #"echo "$WAFT_NAME $WAFT_ATTEMPT" >> "$OUT/record""#)
+            try await kitchen.host.withReceiver { running in
+                let waiting = try await kitchen.send(["c.png"], to: running)
+                #expect(waiting.exit == 16, "\(waiting)")
+                #expect(waiting.events.first { $0.stored != nil }?.handlerAnswer == "later", "\(waiting.output)")
+                for name in ["a.png", "d.png", "b.png"] {
+                    #expect(try await kitchen.send([name], waiting: false, to: running).exit == 0)
+                }
+                #expect(kitchen.lines() == [])
+                let state = try await kitchen.host.run(arguments: ["protection", "--json"])
+                #expect(state.output.contains(#""waitingItems":4"#), "\(state)")
+                try await kitchen.host.unlock()
+                try await running.log.wait(for: 4, of: "opened")
+                #expect(kitchen.lines() == ["c.png 1", "a.png 1", "d.png 1", "b.png 1"])
+            }
+        }
+    }
+
+    @Test("gets no copy that is larger than clearQuota, and the reason says so")
+    func quota() async throws {
+        try await withKitchen { kitchen in
+            var kitchen = kitchen
+            kitchen.host.environment["WAFT_CLEAR_QUOTA"] = "50 B"
+            let those = kitchen
+            try those.install("none", #"echo "$WAFT_NAME" >> "$OUT/record""#)
+            try await those.host.withReceiver { running in
+                try await those.host.unlock()
+                let sent = try await those.send(["a.png"], to: running)
+                #expect(sent.exit == 16, "\(sent)")
+                #expect(those.lines() == [])
+                let shown = try await those.host.run(arguments: ["inbox", "show", "1"])
+                #expect(shown.output.contains("clearQuota"), "\(shown)")
+            }
+        }
+    }
+}
