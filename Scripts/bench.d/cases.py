@@ -29,6 +29,16 @@ def large(places):
         }
 
 
+def protected(places):
+    """One file of 1 GiB to memory, sealed as the class unlessOpen and not; and 10,000 small ones to the disk."""
+    path = places.file("large.bin", GIB // places.divisor)
+    yield "1 GiB to tmpfs, sealed", {
+        "sealed": waft(places, places.memory, [path], seals=True), "not sealed": waft(places, places.memory, [path])}
+    many = places.tree("small", 20, 10_000 // places.divisor, 10_000)
+    yield "10,000 files of 10 KB, sealed", {
+        "sealed": waft(places, places.disk, [many], seals=True), "not sealed": waft(places, places.disk, [many])}
+
+
 def small(places):
     """10,000 files of 10 KB in 20 folders, to the disk."""
     path = places.tree("small", 20, 10_000 // places.divisor, 10_000)
@@ -329,4 +339,4 @@ def curves(places):
 
 
 CASES = {case.__name__: case for case in [
-    large, small, tiny, single, uncached, four, twenty, cold, link, named, delivery, idle, calls, airdrop, crowd, curves]}
+    large, protected, small, tiny, single, uncached, four, twenty, cold, link, named, delivery, idle, calls, airdrop, crowd, curves]}

@@ -175,12 +175,20 @@ def environment(home):
     return {**os.environ, "WAFT_HOME": home, "WAFT_LOG_LEVEL": "error", "WAFT_DISCOVERY": "false"}
 
 
+# The public key of age's own manual.
+RECIPIENT = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
+
+
 class WaftReceiver:
     """A receiver that takes everything, in an Inbox of its own."""
 
-    def __init__(self, places, base, once=True, prefix=()):
+    def __init__(self, places, base, once=True, prefix=(), seals=False):
         self.places = places
         self.home = places.home("receiver", base)
+        if seals:
+            # A drop box: as much work as with keys of its own, and no second for a passphrase.
+            subprocess.run([places.waft, "protection", "set-up", "--class", "unlessOpen", "--recipient", RECIPIENT],
+                           env=environment(self.home), check=True, capture_output=True)
         words = [*prefix, places.waft, "receive", "--accept", "everyone", "--port", "0", "--json"]
         self.words = words + (["--once"] if once else [])
         self.measured = Measured(self.words, env=environment(self.home), stdout=subprocess.PIPE,
@@ -211,11 +219,11 @@ class Path:
 LOOPBACK = Path()
 
 
-def waft(places, base, items, path=LOOPBACK):
+def waft(places, base, items, path=LOOPBACK, seals=False):
     """One transfer to a receiver that ends after it."""
     def measure():
         os.sync()
-        receiver = WaftReceiver(places, base, prefix=path.receiving)
+        receiver = WaftReceiver(places, base, prefix=path.receiving, seals=seals)
         thread = receiver.drain()
         places.warm(base, items)
         words = [*path.sending, places.waft, "send", *items, "--to", f"{path.address}:{receiver.port}", "--quiet"]

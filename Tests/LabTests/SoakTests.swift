@@ -18,6 +18,13 @@ struct SoakTests {
         try await run("crash.py", ["--stopper", Programs.diskSteps, "--sample", "2"])
     }
 
+    @Test(
+        "each sealed item is wholly there or not, after any system call that changes the receiver's disk",
+        .enabled(if: ProcessInfo.processInfo.environment["TEST_ALL"] != nil))
+    func everyCallSealed() async throws {
+        try await run("crash.py", ["--stopper", Programs.diskSteps, "--course", "sealed", "--sample", "10"])
+    }
+
     @Test("every item that was reported to the sender is there after a power cut, which keeps only synced data")
     func powerCut() async throws {
         // All states are checked; a receiver is started on some. The self-test plants faults, which must be found.
