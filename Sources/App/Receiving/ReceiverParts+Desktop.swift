@@ -2,6 +2,7 @@ import Contacts
 import Desktop
 import Executors
 import HandlerCatalog
+import Protection
 import Settings
 import Sharing
 import Streams
@@ -32,18 +33,54 @@ extension ReceiverParts {
     private func showArrivals() async {
         let notifier = DesktopNotifier(logger: plan.logger, surplus: ArrivalNotifications.surplus)
         let (door, catalog) = (self.door, self.catalog)
-        await plan.arrivals.run(
-            on: notifier, lock: SessionLock(), opening: ArrivalDesk { catalog.current.registry }
-        ) { peer in
-            door.contactName(of: peer).map { .contact(name: $0) } ?? .stranger
+        let locks = vault.changes.watch()
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                await plan.arrivals.run(
+                    on: notifier, lock: SessionLock(), opening: ArrivalDesk { catalog.current.registry },
+                    isSealed: { hidesNames }
+                ) { peer in
+                    door.contactName(of: peer).map { .contact(name: $0) } ?? .stranger
+                }
+            }
+            group.addTask { for await _ in locks { plan.arrivals.lockChanged() } }
+            group.addTask { await showWaiting(notifier) }
         }
         await notifier.stop()
+    }
+
+    /// Says that items wait for the unlock: once for each lock, when a person is there.
+    private func showWaiting(_ notifier: DesktopNotifier) async {
+        let (locks, waits) = (vault.changes.watch(), waits.watch())
+        let (pokes, poke) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        await withDiscardingTaskGroup { group in
+            group.addTask { for await _ in locks { poke.yield() } }
+            group.addTask { for await _ in waits { poke.yield() } }
+            var ticket: NotificationTicket?
+            poke.yield()
+            for await _ in pokes {
+                let standing = vault.standing
+                guard standing.isSetUp, !standing.isDropBox, !standing.isUnlocked else {
+                    ticket?.close()
+                    ticket = nil
+                    continue
+                }
+                let count = itemsBehindLock
+                guard ticket == nil, count > 0, plan.settings.notifications.includesArrivals,
+                    await !SessionLock().isLocked()
+                else { continue }
+                ticket = notifier.show(ArrivalNotice.waiting(count))
+            }
+            group.cancelAll()
+        }
     }
 
     private func showOffers(_ pictures: PictureFolder) async {
         let notifier = DesktopNotifier(logger: plan.logger, surplus: OfferNotice.surplus)
         let door = self.door
-        let notifications = OfferNotifications(notifier: notifier, offers: plan.consent, pictures: pictures) { peer in
+        let notifications = OfferNotifications(
+            notifier: notifier, offers: plan.consent, pictures: pictures, isSealed: { hidesNames }
+        ) { peer in
             door.contactName(of: peer).map { .contact(name: $0) } ?? .stranger
         }
         await notifications.run()

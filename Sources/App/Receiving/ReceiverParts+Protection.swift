@@ -1,6 +1,7 @@
 import Age
 import Control
 import Foundation
+import HandlerCatalog
 import Handlers
 import Inbox
 import Journal
@@ -19,30 +20,23 @@ extension ReceiverParts {
         var report = ProtectionReport(
             protection: plan.settings.protection.rawValue, isSetUp: standing.isSetUp, isDropBox: standing.isDropBox,
             isUnlocked: standing.isUnlocked, wasUnlocked: standing.wasUnlocked, since: standing.since.milliseconds,
-            mode: standing.mode?.rawValue, waitingItems: itemsBehindLock)
+            mode: standing.mode?.rawValue, waitingItems: itemsBehindLock, reason: standing.cause?.rawValue)
         do throws(VaultError) { try vault.check() } catch { report.fault = error.description }
         return report
     }
 
     /// Items that wait for the unlock.
-    var itemsBehindLock: Int {
+    var itemsBehindLock: Int { Self.itemsBehindLock(journal, vault) }
+
+    static func itemsBehindLock(_ journal: Journal, _ vault: Vault) -> Int {
         let waiting = (try? journal.waitingSealed()) ?? [:]
         return waiting.reduce(0) { $0 + (vault.canOpen($1.key) ? 0 : $1.value) }
     }
 
-    /// Takes private keys into memory.
-    ///
-    /// - Throws: as `Vault.unlock`.
-    func unlock(_ identities: VaultIdentities, from origin: VaultMode? = nil) throws(VaultError) {
-        try vault.unlock(identities, from: origin)
-        plan.logger.notice("unlocked")
-    }
-
-    /// Locks: wipes the key pair L, and with `all` U too.
-    func lock(all: Bool) async {
-        guard vault.standing.isUnlocked || (all && vault.standing.wasUnlocked) else { return }
-        vault.lock(all: all)
-        plan.logger.notice("locked", metadata: all ? ["all": "true"] : [:])
+    /// Whether names and pictures of items are not shown: they are sealed, and Waft is locked.
+    var hidesNames: Bool {
+        let standing = vault.standing
+        return standing.isSetUp && !standing.isDropBox && !standing.isUnlocked && plan.settings.protection.isSealed
     }
 
     /// Answers a request from the control socket. Nothing of a request is logged.
@@ -52,9 +46,12 @@ extension ReceiverParts {
             case .status:
                 break
             case .unlock(let lines):
-                try unlock(try VaultIdentities(lines: lines.map(\.bytes)))
+                let waiting = try await locks.unlock(try VaultIdentities(lines: lines.map(\.bytes)))
+                var report = protectionReport
+                report.waitingItems = max(report.waitingItems, waiting)
+                return .protection(report)
             case .lock(let all):
-                await lock(all: all)
+                await locks.lock(all: all, because: .command)
             case .fileKey(let header):
                 return .fileKey(SecretText(encoding: try vault.fileKey(of: try Self.header(header))))
             case .reload:
@@ -90,10 +87,43 @@ extension ReceiverParts {
                     engine.lockChanged()
                 }
             }
-            group.addTask { await IdleLock(vault, settings: plan.live, changes: news).run { await lock(all: false) } }
+            group.addTask {
+                await IdleLock(vault, settings: plan.live, changes: news).run { await locks.lock(because: .idle) }
+            }
+            group.addTask {
+                await LockWatching(
+                    vault, settings: plan.live, changes: news, desk: locks, appeared: { waits.send(()) },
+                    logger: plan.logger
+                ).run()
+            }
             group.addTask { await withTaskExecutorPreference(blocking) { await useCredential() } }
         }
+        let wasOpen = vault.standing.wasUnlocked
+        await locks.stop()
+        if wasOpen { plan.observe(.protection(protectionReport)) }
         copies.end()
+    }
+
+    /// The parts that a lock touches.
+    static func lockParts(
+        _ vault: Vault, copies: ClearCopies, inbox: FileInbox, engine: DeliveryEngine, reception: Reception,
+        waiting: @escaping @Sendable () -> Int, tell: @escaping @Sendable (LaunchRules.Notice) async -> Void
+    ) -> LockDesk.Parts {
+        LockDesk.Parts(
+            tell: tell,
+            quiet: { await copies.opened.quiet() },
+            locked: {
+                copies.lock()
+                inbox.lockKeptKeys()
+                engine.lockChanged()
+                // A transfer of the class complete stops at its next chunk; one that stalls has none.
+                Task {
+                    try? await Task.sleep(for: .seconds(2))
+                    if !vault.isUnlocked { reception.interrupt(.complete) }
+                }
+            },
+            waiting: waiting,
+            unlocked: { engine.lockChanged() })
     }
 
     /// Opens the class until first unlock with the keys that the service manager passes.
@@ -103,7 +133,7 @@ extension ReceiverParts {
         else { return }
         do throws(VaultError) {
             guard let identities = try VaultIdentities.credential(in: folder) else { return }
-            try unlock(identities.only(.sinceFirstUnlock), from: .credential)
+            try await locks.unlock(identities.only(.sinceFirstUnlock), from: .credential)
         } catch {
             plan.logger.error(
                 "the credential for protected items is not used", metadata: ["reason": "\(error.description)"])

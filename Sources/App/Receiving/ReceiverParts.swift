@@ -30,6 +30,10 @@ struct ReceiverParts: Sendable {
     let copies: ClearCopies
     let catalog: CatalogWatch
     let engine: DeliveryEngine
+    /// Locks and unlocks.
+    let locks: LockDesk
+    /// An item may wait behind the lock, or somebody has come who can unlock.
+    let waits = Broadcast<Void>(buffer: .bufferingNewest(1))
     private let choice: @Sendable () -> HandlerChoice
     private let calls: HandlerCalls
     /// The handlers that stay are to be started, or have changed.
@@ -117,6 +121,12 @@ struct ReceiverParts: Sendable {
         self.choice = choice
         let calls = HandlerCalls(runner: runner)
         self.calls = calls
+        let observe: @Sendable (Reception.Event) -> Void = { [waits] event in
+            plan.observe(.reception(event))
+            if case .opened(let arrival, let answer) = event, answer.state == .later, arrival.protection.isSealed {
+                waits.send(())
+            }
+        }
         let engine = DeliveryEngine(
             journal: journal,
             choice: choice(),
@@ -128,7 +138,7 @@ struct ReceiverParts: Sendable {
                     type: arrival.type, kind: arrival.item.kind, link: link, chosen: arrival.destination.handler,
                     protection: arrival.protection)
             },
-            observe: { plan.observe(.reception(.opened($0, $1))) },
+            observe: { observe(.opened($0, $1)) },
             left: { plan.relay.left($0, $1) },
             isInboxThere: { inbox.isThere },
             copies: copies,
@@ -160,9 +170,16 @@ struct ReceiverParts: Sendable {
             previews: { plan.settings.previews },
             observe: { [awake] event in
                 awake.hear(event)
-                plan.observe(.reception(event))
+                observe(event)
             }
         )
+        locks = LockDesk(
+            vault,
+            Self.lockParts(
+                vault, copies: copies, inbox: inbox, engine: engine, reception: reception,
+                waiting: { [journal, vault] in Self.itemsBehindLock(journal, vault) },
+                tell: { await calls.tell($0, to: choice().programs) }),
+            logger: logger)
         amounts.use(reception)
     }
 

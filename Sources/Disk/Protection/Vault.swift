@@ -17,6 +17,10 @@ package final class Vault: Sendable {
         /// Where those in memory come from.
         var origin: VaultMode?
         var since: WallTime
+        /// Of the last lock; nil while unlocked.
+        var cause: LockCause?
+        /// Whether nothing more is opened with L, which is in memory still, or just now.
+        var isHeld = false
         var lastUse = ContinuousClock.now
 
         var isUnlocked: Bool { identities[.whileUnlocked] != nil }
@@ -25,7 +29,8 @@ package final class Vault: Sendable {
         var standing: VaultStanding {
             VaultStanding(
                 isSetUp: recipients != nil, isDropBox: recipients?.isDropBox ?? false, isUnlocked: isUnlocked,
-                wasUnlocked: wasUnlocked, since: since, mode: origin ?? recipients?.own?.keeper)
+                wasUnlocked: wasUnlocked, since: since, mode: origin ?? recipients?.own?.keeper,
+                cause: cause)
         }
     }
 
@@ -62,8 +67,11 @@ package final class Vault: Sendable {
     /// Whether items of a class can be opened now.
     package func canOpen(_ protection: ProtectionClass) -> Bool {
         guard let role = IdentityRole(protection) else { return true }
-        return state.withLock { $0.identities[role] != nil }
+        return state.withLock { $0.identities[role] != nil && (role != .whileUnlocked || !$0.isHeld) }
     }
+
+    /// Whether L is in memory, also while it is held.
+    package var isUnlocked: Bool { state.withLock { $0.isUnlocked } }
 
     /// - Throws: `VaultError` if the public keys could not be read.
     package func check() throws(VaultError) {
@@ -127,30 +135,44 @@ package final class Vault: Sendable {
 
     /// Takes private keys into memory; a role of which there is none here stays as it is.
     ///
-    /// - Parameter origin: nil for the keeper of these keys.
+    /// - Parameters:
+    ///   - origin: nil for the keeper of these keys.
+    ///   - isHeld: whether nothing is opened with L before `release`, if L was not in memory.
     /// - Throws: `VaultError` `notSetUp`, `noIdentity` in a drop box; `swapped` if the public keys do not belong to them;
     ///   `damaged`, `storage`. Then nothing is unlocked.
-    package func unlock(_ identities: VaultIdentities, from origin: VaultMode? = nil) throws(VaultError) {
+    package func unlock(
+        _ identities: VaultIdentities, from origin: VaultMode? = nil, isHeld: Bool = false
+    ) throws(VaultError) {
         let recipients = try folder.recipients()
         guard let recipients else { throw .notSetUp }
         guard !recipients.isDropBox else { throw .noIdentity }
         guard identities.match(recipients) else { throw folder.swapped }
         try changeState { state throws(VaultError) in
             guardMemory(true)
+            if !state.isUnlocked { state.isHeld = isHeld }
             (state.recipients, state.fault) = (recipients, nil)
             for role in IdentityRole.allCases {
                 let keys = identities.entries.filter { $0.role == role }.map(\.identity)
                 if !keys.isEmpty { state.identities[role] = keys }
             }
             if state.isUnlocked || state.origin == nil { state.origin = origin }
+            if state.isUnlocked { state.cause = nil }
             state.lastUse = .now
         }
     }
 
+    /// Opens nothing more with L, which stays in memory for those who read already: a lock begins.
+    package func hold() { state.withLock { $0.isHeld = true } }
+
+    /// Opens with L what comes: an unlock has ended.
+    package func release() { state.withLock { $0.isHeld = false } }
+
     /// Wipes the key pair L, and with `all` U too.
-    package func lock(all: Bool) {
+    package func lock(all: Bool, because cause: LockCause = .command) {
         // Never throws.
         try? changeState { state throws(VaultError) in
+            if state.isUnlocked || (all && state.wasUnlocked) { state.cause = cause }
+            state.isHeld = false
             state.identities[.whileUnlocked] = nil
             guard all else { return }
             state.identities = [:]

@@ -23,12 +23,15 @@ package struct VaultStanding: Sendable, Hashable {
     package var since: WallTime
     /// Where the private keys come from; nil without any.
     package var mode: VaultMode?
+    /// Why it is locked; nil while unlocked, and before the first lock.
+    package var cause: LockCause?
 
     package init(
-        isSetUp: Bool, isDropBox: Bool, isUnlocked: Bool, wasUnlocked: Bool, since: WallTime, mode: VaultMode?
+        isSetUp: Bool, isDropBox: Bool, isUnlocked: Bool, wasUnlocked: Bool, since: WallTime, mode: VaultMode?,
+        cause: LockCause? = nil
     ) {
         (self.isSetUp, self.isDropBox) = (isSetUp, isDropBox)
         (self.isUnlocked, self.wasUnlocked) = (isUnlocked, wasUnlocked)
-        (self.since, self.mode) = (since, mode)
+        (self.since, self.mode, self.cause) = (since, mode, cause)
     }
 }

@@ -50,7 +50,7 @@ struct ArrivalNotificationsTests {
     /// Shows arrivals while `body` runs.
     private func run(
         capabilities: [String] = ["actions", "body", "body-markup"], desk: RecordingDesk = RecordingDesk(),
-        isLocked: Bool = false, _ body: (FakeServer, FakeLogind) async throws -> Void
+        isLocked: Bool = false, isSealed: @escaping @Sendable () -> Bool = { false }, _ body: (FakeServer, FakeLogind) async throws -> Void
     ) async throws {
         let bus = try await TestBus()
         let server = try await FakeServer(bus, FakeServer.Behaviour(capabilities: capabilities))
@@ -61,7 +61,7 @@ struct ArrivalNotificationsTests {
             environment: bus.environment, burst: 100, pace: .zero, logger: log.logger,
             surplus: ArrivalNotifications.surplus)
         let running = Task { [arrivals] in
-            await arrivals.run(on: notifier, lock: lock, opening: desk) { _ in .contact(name: "laptop") }
+            await arrivals.run(on: notifier, lock: lock, opening: desk, isSealed: isSealed) { _ in .contact(name: "laptop") }
         }
         try await body(server, logind)
         running.cancel()
@@ -113,6 +113,20 @@ struct ArrivalNotificationsTests {
             let call = try await server.notified()
             #expect(call.actions.count == 2)
             #expect(call.key("open") == "none")
+        }
+    }
+
+    @Test("while Waft is locked no names are shown, and they appear at its unlock")
+    func sealed() async throws {
+        let isSealed = Atomic<Bool>(true)
+        try await run(isSealed: { isSealed.load(ordering: .acquiring) }) { server, _ in
+            arrive("report.pdf")
+            let call = try await server.notified()
+            #expect(call.body == "To see it: waft unlock" && call.key("open") == "none", "\(call)")
+            isSealed.store(false, ordering: .releasing)
+            arrivals.lockChanged()
+            let open = try await server.notified { $0.body.contains("report.pdf") }
+            #expect(open.replaces == 1)
         }
     }
 

@@ -16,14 +16,16 @@ struct OfferPictureTests {
     private var pictures: String { folder / "pictures" }
 
     /// Shows the offers of the queue on a server while `body` runs.
-    private func withServer(_ body: (FakeServer) async throws -> Void) async throws {
+    private func withServer(isSealed: Bool = false, _ body: (FakeServer) async throws -> Void) async throws {
         let bus = try await TestBus()
         let server = try await FakeServer(bus)
         let notifier = DesktopNotifier(
             environment: bus.environment, burst: 100, pace: .zero, logger: log.logger, surplus: OfferNotice.surplus)
         let pictures = PictureFolder(path: pictures)
         let offers = Task { [queue] in
-            await OfferNotifications(notifier: notifier, offers: queue, pictures: pictures).run()
+            await OfferNotifications(
+                notifier: notifier, offers: queue, pictures: pictures, isSealed: { isSealed }
+            ).run()
         }
         try await body(server)
         offers.cancel()
@@ -54,6 +56,19 @@ struct OfferPictureTests {
             try await server.heard.first { $0 == .close(1) }
         }
         #expect(names == [])
+    }
+
+    @Test("is not there while Waft is locked, and neither are the names of the items")
+    func sealed() async throws {
+        try await withServer(isSealed: true) { server in
+            let question = ask(ItemPreview(PreviewSample.jpeg()))
+            let call = try await server.notified()
+            #expect(call.picture == nil && call.body.contains("waft unlock"), "\(call.body)")
+            for item in Offer.sample(items: 2).items { #expect(!call.body.contains(item.name.text)) }
+            #expect(names == [])
+            queue.answer(1, accept: true)
+            _ = await question.value
+        }
     }
 
     @Test("goes when the user dismisses the notification, and the offer waits on")

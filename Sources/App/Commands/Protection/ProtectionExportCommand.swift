@@ -10,7 +10,8 @@ struct ProtectionExportCommand: AsyncParsableCommand {
         discussion: """
             Example: waft protection export
 
-            The file of the private keys needs your passphrase. Keep a copy of it in another place.
+            The file of the private keys needs your passphrase. Keep a copy of it in another place. Keys in a keyring have no \
+            file.
             """
     )
 
@@ -31,6 +32,9 @@ struct ProtectionExportCommand: AsyncParsableCommand {
         if let own = recipients.own, own.keeper == .passphrase {
             fields.identityPath = place.folder.identityPath
             fields.openCommand = "age -d -i \(ShellWord.quoted(place.folder.identityPath)) FILE.age > FILE"
+        }
+        if recipients.own?.keeper == .keyring {
+            fields.openCommand = "secret-tool lookup xdg:schema org.waft.Protection | age -d -i - FILE.age > FILE"
         }
         if output.json { return EventLine.protectionExport(fields).print() }
         var rows = [("public keys", fields.recipientsPath)]

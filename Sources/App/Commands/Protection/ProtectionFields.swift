@@ -33,11 +33,14 @@ struct ProtectionFields: FieldGroups {
         var keysFrom: String?
         /// Why the public keys cannot be used.
         var protectionFault: String?
+        /// Why it is locked; nil while unlocked, and before the first lock.
+        var reason: String?
 
         init(_ report: ProtectionReport) {
             (protection, unlocked, unlockedOnce) = (report.protection, report.isUnlocked, report.wasUnlocked)
             protectionSince = ISOTime.text(WallTime(milliseconds: report.since))
             (waitingItems, keysFrom, protectionFault) = (report.waitingItems, report.mode, report.fault)
+            reason = report.reason
         }
 
         /// No receiver is running.

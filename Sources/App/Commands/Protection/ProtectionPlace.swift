@@ -1,6 +1,8 @@
 import Age
 import Control
+import Desktop
 import Protection
+import Receiving
 import Secrets
 import Settings
 import Sharing
@@ -22,8 +24,8 @@ struct ProtectionPlace: Sendable {
         protection = context.settings.protection
     }
 
-    /// The keyring of the desktop; nil without one.
-    static var keyring: (any IdentityKeeper)? { nil }
+    /// The keyring of the desktop, which may ask the person.
+    static var keyring: KeyringAccess { KeyringAccess(KeyringKeeper(.asking)) }
 
     /// The public keys; nil if data protection is not set up.
     func recipients() throws(CommandError) -> ProtectionRecipients? {
@@ -57,7 +59,8 @@ struct ProtectionPlace: Sendable {
     /// Gives the private keys to the running receiver.
     func unlock(_ identities: VaultIdentities) async throws(CommandError) -> ProtectionReport {
         let lines = identities.lines.map { SecretText($0) }
-        return try Self.report(in: try await Daemon.ask(.protection(.unlock(identities: lines))))
+        // The receiver tells the handlers before it answers.
+        return try Self.report(in: try await Daemon.ask(.protection(.unlock(identities: lines)), timeout: .seconds(20)))
     }
 
     /// Tells the running receiver of new keys; it keeps them if it was unlocked, or if it is to be.

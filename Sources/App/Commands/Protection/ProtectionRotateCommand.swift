@@ -18,15 +18,16 @@ struct ProtectionRotateCommand: AsyncParsableCommand {
         let identities: VaultIdentities
         switch try place.keeper() {
         case .keyring:
-            guard let keeper = ProtectionPlace.keyring else {
-                throw CommandError(.usage, "this machine has no keyring that Waft can use")
+            guard passphrases.passphraseFd == nil else {
+                throw CommandError(.usage, "the private keys are in the keyring, and have no passphrase: leave out --passphrase-fd")
             }
-            let old = try await KeyringAccess(keeper).fetch()
+            let keyring = ProtectionPlace.keyring
+            let old = try await keyring.fetch()
             identities = try CommandError.catching { () throws(VaultError) in
                 try place.folder.check(old)
                 return try old.rotated()
             }
-            try await KeyringAccess(keeper).store(identities)
+            try await keyring.store(identities)
             try CommandError.catching { () throws(VaultError) in
                 try place.folder.restore(identities, keeper: .keyring)
             }

@@ -95,15 +95,12 @@ struct ProtectionSetUpCommand: AsyncParsableCommand {
             return nil
         }
         guard !keyring else {
-            guard let keeper = ProtectionPlace.keyring else {
-                throw CommandError(
-                    .usage, "this machine has no keyring that Waft can use",
-                    hint: "use a passphrase: leave out --keyring")
-            }
+            let keyring = ProtectionPlace.keyring
+            try await keyring.checkIsEmpty()
             let identities = try CommandError.catching { () throws(VaultError) in
                 try VaultIdentities.generate(recovery: others)
             }
-            try await KeyringAccess(keeper).store(identities)
+            try await keyring.store(identities)
             try CommandError.catching { () throws(VaultError) in
                 try folder.setUp(keeping: identities, by: .keyring)
             }
@@ -138,9 +135,12 @@ struct ProtectionSetUpCommand: AsyncParsableCommand {
         }
         var lines = [ProtectionText.meaning(of: protection), ProtectionText.notHidden]
         if keyring {
-            lines.append(
-                "The private keys are in your keyring. Whatever runs as you can read them while the keyring is open, and "
-                    + "GNOME does not close it when the screen locks.")
+            lines += [
+                "The private keys are in your keyring: Waft unlocks with the screen, and asks for nothing. Without the "
+                    + "keyring nobody can open what arrives.",
+                "Whatever runs as you can read them while the keyring is open, and GNOME does not close it when the screen "
+                    + "locks.",
+            ]
         } else {
             lines.append(
                 "Your private keys are in \(TerminalText.escaped(place.folder.identityPath, limit: 4_096)): keep a copy. "

@@ -11,8 +11,8 @@ struct UnlockCommand: AsyncParsableCommand {
         discussion: """
             Example: waft unlock
 
-            Asks for the passphrase of waft protection set-up, at most three times. Exit code 18 if it is wrong, 69 when no \
-            receiver is running.
+            Asks for the passphrase of waft protection set-up, at most three times. Keys in the keyring need none; the \
+            keyring may ask for its own. Exit code 18 if nothing was unlocked, 69 when no receiver is running.
             """
     )
 
@@ -63,10 +63,10 @@ struct UnlockCommand: AsyncParsableCommand {
 
     private func identities(_ place: ProtectionPlace, _ keeper: VaultMode) async throws -> VaultIdentities {
         if keeper == .keyring {
-            guard let keyring = ProtectionPlace.keyring else {
-                throw CommandError(.locked, "the private keys are in a keyring that Waft cannot use here")
+            guard passphrases.passphraseFd == nil else {
+                throw CommandError(.usage, "the private keys are in the keyring, and have no passphrase: leave out --passphrase-fd")
             }
-            return try await KeyringAccess(keyring).fetch()
+            return try await ProtectionPlace.keyring.fetch()
         }
         try passphrases.needSource()
         var tries = passphrases.passphraseFd == nil ? Self.tries : 1

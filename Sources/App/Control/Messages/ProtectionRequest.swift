@@ -36,13 +36,15 @@ package struct ProtectionReport: Codable, Sendable, Equatable {
     package var waitingItems: Int
     /// Why the public keys cannot be used.
     package var fault: String?
+    /// Why it is locked: `LockCause`; nil while unlocked, and before the first lock.
+    package var reason: String?
 
     package init(
         protection: String, isSetUp: Bool, isDropBox: Bool, isUnlocked: Bool, wasUnlocked: Bool, since: Int64,
-        mode: String? = nil, waitingItems: Int = 0, fault: String? = nil
+        mode: String? = nil, waitingItems: Int = 0, fault: String? = nil, reason: String? = nil
     ) {
         (self.protection, self.isSetUp, self.isDropBox) = (protection, isSetUp, isDropBox)
         (self.isUnlocked, self.wasUnlocked, self.since) = (isUnlocked, wasUnlocked, since)
-        (self.mode, self.waitingItems, self.fault) = (mode, waitingItems, fault)
+        (self.mode, self.waitingItems, self.fault, self.reason) = (mode, waitingItems, fault, reason)
     }
 }

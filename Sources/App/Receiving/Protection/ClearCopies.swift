@@ -13,6 +13,7 @@ final class ClearCopies: ClearCopying {
     private let quota: @Sendable () -> UInt64?
     /// Made when it is used first: without data protection there is none.
     private let made = Mutex<ClearFolder?>(nil)
+    let opened = OpenCopies()
 
     /// - Parameters:
     ///   - candidates: as in `ClearFolder`.
@@ -43,6 +44,11 @@ final class ClearCopies: ClearCopying {
 
     func canOpen(_ protection: ProtectionClass) -> Bool { vault.canOpen(protection) }
 
+    var isProtectedDataAvailable: Bool? {
+        let standing = vault.standing
+        return standing.isSetUp ? standing.isUnlocked : nil
+    }
+
     /// The URL of a received shortcut; nil while it is locked.
     func link(in arrival: Arrival) -> URLParts? {
         guard arrival.protection.isSealed else { return ReceivedLink.parts(at: arrival.stored.path) }
@@ -66,7 +72,13 @@ final class ClearCopies: ClearCopying {
             throw .later(
                 "its clear copy takes \(ByteCount.text(bytes)), and \(ByteCount.text(most)) are the most (clearQuota)")
         }
+        // Before the question: a lock that begins waits for this copy, or the answer is no.
+        opened.begin(arrivals, for: handler)
         var copies: [Arrival] = []
+        guard arrivals.allSatisfy({ canOpen($0.protection) }) else {
+            opened.end(arrivals, for: handler)
+            throw .locked
+        }
         do throws(LeavingError) {
             for arrival in arrivals {
                 var copy = arrival
@@ -76,15 +88,32 @@ final class ClearCopies: ClearCopying {
                 }
                 copies.append(copy)
             }
-            return copies
         } catch {
             _ = close(copies)
+            opened.end(arrivals, for: handler)
             switch error.code {
             case .locked: throw .locked
             case .mismatch, .different: throw .failed(error.message)
             default: throw .later(error.message)
             }
         }
+        guard arrivals.allSatisfy({ stays($0.protection) }) else {
+            // The lock came while they were made, and could not see all of them.
+            lock()
+            _ = close(copies)
+            throw .locked
+        }
+        return copies
+    }
+
+    /// Removes the copies of items that cannot be opened any more.
+    func lock() {
+        clear?.removeAll { program, number in opened.protection(program, number).map(stays) ?? false }
+    }
+
+    /// Whether the keys of a class are in memory, also while no new item is opened with them.
+    private func stays(_ protection: ProtectionClass) -> Bool {
+        IdentityRole(protection) == .whileUnlocked ? vault.isUnlocked : vault.canOpen(protection)
     }
 
     func close(_ copies: [Arrival]) -> Set<ArrivalNumber> {
@@ -95,6 +124,7 @@ final class ClearCopies: ClearCopying {
                 let handler = PathText.names(in: below).first.map(String.init)
             else { continue }
             if clear.remove(copy.number, of: handler) == .taken { taken.insert(copy.number) }
+            opened.end([copy], for: handler)
         }
         return taken
     }

@@ -109,12 +109,15 @@ extension FileInbox {
         guard let vault else { throw TransferError(.storage, "it cannot be sealed: there are no keys") }
         do {
             return ItemSealing(
-                recipients: try vault.recipients(for: protection), protection: protection, keys: FileKeys(vault),
-                kept: staging.keptSealers, canGoOn: { protection != .complete || vault.canOpen(.complete) })
+                recipients: try vault.recipients(for: protection), keys: FileKeys(vault), kept: staging.keptSealers,
+                isComplete: protection == .complete, isUnlocked: { vault.isUnlocked })
         } catch {
             throw TransferError(error)
         }
     }
+
+    /// Forgets the keys of files of the class complete whose transfer was cut.
+    package func lockKeptKeys() { staging?.keptSealers.lock() }
 
     /// Forgets the keys of files whose transfer was cut: they are not continued.
     package func forgetKeptKeys() { staging?.keptSealers.wipe() }

@@ -102,7 +102,9 @@ package struct ClearFolder: Sendable {
     }
 
     /// Removes all clear copies. The folders of the programs stay: the sandboxes of running ones know them.
-    package func removeAll() {
+    ///
+    /// - Parameter isKept: whether the copy of an item, by its number, stays with a program.
+    package func removeAll(besides isKept: (_ program: String, _ number: String) -> Bool = { _, _ in false }) {
         guard let top = try? FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else { return }
         var removed = 0
         for program in Self.names(in: top.raw) {
@@ -110,7 +112,7 @@ package struct ClearFolder: Sendable {
             let raw = openat(top.raw, program, flags)
             guard raw >= 0 else { continue }
             let folder = FileDescriptor(owning: raw)
-            for name in Self.names(in: folder.raw) {
+            for name in Self.names(in: folder.raw) where !isKept(program, name) {
                 // First out of sight: a folder that is still there and empty means that its program has taken the copy.
                 let hidden = ".removed-\(getpid())-\(removed)"
                 removed += 1

@@ -7,20 +7,18 @@ import SystemCalls
 /// The keys that seal one item, and those that open its kept parts.
 struct ItemSealing: Sendable {
     let recipients: [AgeRecipient]
-    let protection: ProtectionClass
     /// Those that are in memory.
     let keys: FileKeys
     /// The sealers of files that were cut.
     let kept: KeptSealers
+    /// Of the class complete: it is received only while unlocked.
+    let isComplete: Bool
+    let isUnlocked: @Sendable () -> Bool
 
-    /// Whether the keys that this item needs to be received are in memory.
-    let canGoOn: @Sendable () -> Bool
-
-    /// An item of the class complete is received while unlocked only: it stops between two pieces of its contents, and
-    /// what has come of it is kept.
+    /// An item of the class complete stops between two pieces of its contents when the lock comes, and is kept.
     /// - Throws: `stopping` while locked.
     func check() throws(TransferError) {
-        guard canGoOn() else { throw TransferError(.stopping, "the receiver is locked") }
+        guard !isComplete || isUnlocked() else { throw TransferError(.stopping, "the receiver is locked") }
     }
 
     /// A sealer for one file.

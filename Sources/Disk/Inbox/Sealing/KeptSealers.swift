@@ -23,8 +23,10 @@ final class KeptSealers: Sendable {
         /// Bytes of contents, and of the file.
         let (contents, file): (UInt64, UInt64)
         let until: ContinuousClock.Instant
+        let endsAtLock: Bool
 
-        init(_ sealer: consuming AgeSealer, until: ContinuousClock.Instant) {
+        init(_ sealer: consuming AgeSealer, until: ContinuousClock.Instant, endsAtLock: Bool) {
+            self.endsAtLock = endsAtLock
             chunkKey = sealer.chunkKey
             (contents, file) = (UInt64(sealer.contentBytes), UInt64(sealer.fileBytes))
             self.sealer = consume sealer
@@ -46,10 +48,12 @@ final class KeptSealers: Sendable {
     private let state = Mutex(State())
 
     /// Keeps a sealer whose chunks are all in its file. The contents that wait for their chunk are forgotten.
-    func put(_ sealer: consuming AgeSealer, for place: Place) {
+    ///
+    /// - Parameter endsAtLock: whether `lock` forgets it.
+    func put(_ sealer: consuming AgeSealer, for place: Place, endsAtLock: Bool = false) {
         guard sealer.isUsable else { return }
         sealer.forgetTail()
-        let kept = Kept(sealer, until: .now + Self.lifetime)
+        let kept = Kept(sealer, until: .now + Self.lifetime, endsAtLock: endsAtLock)
         state.withLock { state in
             state.kept[place] = kept
             state.expire(at: .now)
@@ -90,6 +94,9 @@ final class KeptSealers: Sendable {
     func forget(_ item: String) {
         state.withLock { state in state.kept = state.kept.filter { $0.key.item != item } }
     }
+
+    /// Forgets those that may not outlive a lock.
+    func lock() { state.withLock { state in state.kept = state.kept.filter { !$0.value.endsAtLock } } }
 
     /// Forgets all: from now on nothing that was cut can be read.
     func wipe() { state.withLock { $0.kept = [:] } }

@@ -58,8 +58,9 @@ extension StagedFiles {
     /// Ends a file before it is whole. Its sealer stays for a while, so that it can be continued.
     func breakOff(_ file: consuming WritingFile) {
         let path = file.entry.path
-        // Of the class complete no key stays behind a lock.
-        guard let sealer = file.breakOff(), let sealing, isKeyed, sealing.protection != .complete else { return }
-        sealing.kept.put(sealer, for: KeptSealers.Place(item: name, pathHash: KeptFile.pathHash(path)))
+        guard let sealer = file.breakOff(), let sealing, isKeyed else { return }
+        guard !sealing.isComplete || sealing.isUnlocked() else { return }
+        sealing.kept.put(
+            sealer, for: KeptSealers.Place(item: name, pathHash: KeptFile.pathHash(path)), endsAtLock: sealing.isComplete)
     }
 }

@@ -330,6 +330,11 @@ package final class Reception: Sendable {
         return result
     }
 
+    /// Ends the connections of the transfers that bring an item of a protection. What has come of it is kept.
+    package func interrupt(_ protection: ProtectionClass) {
+        for interrupt in state.withLock({ $0.ledger.interrupts(of: protection) }) { interrupt() }
+    }
+
     // MARK: Receipts
 
     /// The receipt of a transfer that has ended, with the handlers' answers so far.

@@ -29,6 +29,8 @@ struct TransferLedger {
         /// Ends the connection on which the contents come.
         var interrupt: @Sendable () -> Void
         let pulse: TransferPulse
+        /// Of its accepted items.
+        var protections: Set<ProtectionClass>
     }
 
     private struct Finished {
@@ -164,9 +166,15 @@ struct TransferLedger {
         accepted[id] = nil
         let pulse = TransferPulse()
         receiving[id] = Receiving(
-            offer: begun.offer, claim: begun.claim, turn: begun.turn, interrupt: interrupt, pulse: pulse)
+            offer: begun.offer, claim: begun.claim, turn: begun.turn, interrupt: interrupt, pulse: pulse,
+            protections: Set(begun.verdict.items.compactMap(\.destination.protection)))
         finished[id]?.hasEnded = false
         return (begun, pulse)
+    }
+
+    /// The ends of the connections that bring an item of a protection.
+    func interrupts(of protection: ProtectionClass) -> [@Sendable () -> Void] {
+        receiving.values.filter { $0.protections.contains(protection) }.map(\.interrupt)
     }
 
     /// A transfer that has begun cannot continue before any of its contents were read.

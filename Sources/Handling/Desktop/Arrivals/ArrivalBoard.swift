@@ -7,7 +7,7 @@ struct ArrivalBoard {
 
     private struct Entry {
         var arrival: StandingArrival
-        /// The text with the names, while the session is locked; nil for a notification that has it.
+        /// The text with the names, while they are hidden; nil for a notification that has it.
         var hidden: NotificationRequest?
     }
 
@@ -20,14 +20,16 @@ struct ArrivalBoard {
         self.notifier = notifier
     }
 
-    /// - Parameter request: the text with the names.
+    /// - Parameters:
+    ///   - request: the text with the names.
+    ///   - cover: the text without them, while they are hidden; nil while they are shown.
     /// - Returns: a new notification; nil if one was updated, or if the user has dismissed that of the burst.
     mutating func show(
-        _ notice: ArrivalThrottle.Notice, _ request: NotificationRequest, isLocked: Bool
+        _ notice: ArrivalThrottle.Notice, _ request: NotificationRequest, cover: NotificationRequest?
     ) -> StandingArrival? {
         let group = notice.group
-        let text = isLocked ? ArrivalNotice.locked(group) : request
-        let hidden = isLocked ? request : nil
+        let text = cover ?? request
+        let hidden = cover == nil ? nil : request
         if case .burst(_, isNew: false) = notice, let burst {
             if burst.end == .dismissed { return nil }
             if let index = entries.firstIndex(where: { $0.arrival === burst }), burst.end == nil {
@@ -44,7 +46,7 @@ struct ArrivalBoard {
         return arrival
     }
 
-    /// Shows the names: the session was unlocked.
+    /// Shows the names: the session and Waft are unlocked.
     mutating func unlock() {
         for index in entries.indices {
             guard let request = entries[index].hidden else { continue }

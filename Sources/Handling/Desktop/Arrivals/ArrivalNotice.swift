@@ -4,7 +4,7 @@ import Sharing
 /// The notification for arrivals.
 ///
 /// The summary has only our own words, as that of an offer.
-enum ArrivalNotice {
+package enum ArrivalNotice {
     static let openKey = "open"
     static let chooseKey = "choose"
     static let showKey = "show"
@@ -39,10 +39,21 @@ enum ArrivalNotice {
     }
 
     /// The notification while the session is locked: without names and buttons. It stays until the session is unlocked.
-    static func locked(_ group: ArrivalGroup) -> NotificationRequest {
-        NotificationRequest(
-            summary: summary(group), body: group.count == 1 ? "Unlock to see it." : "Unlock to see them.",
+    ///
+    /// - Parameter isSealed: whether Waft is locked, and the session may not be.
+    static func locked(_ group: ArrivalGroup, isSealed: Bool = false) -> NotificationRequest {
+        let object = group.count == 1 ? "it" : "them"
+        return NotificationRequest(
+            summary: summary(group), body: isSealed ? "To see \(object): waft unlock" : "Unlock to see \(object).",
             expiry: .never, category: "transfer.complete")
+    }
+
+    /// The notification about items that wait for the unlock of Waft.
+    package static func waiting(_ count: Int) -> NotificationRequest {
+        NotificationRequest(
+            summary: count == 1 ? "1 item waits: waft unlock" : "\(count) items wait: waft unlock",
+            body: "What has arrived is sealed. Its handlers get it after the unlock.", expiry: .never,
+            category: "transfer")
     }
 
     /// The notification after a button that did nothing.

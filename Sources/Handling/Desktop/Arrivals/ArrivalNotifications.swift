@@ -58,27 +58,37 @@ package final class ArrivalNotifications: Sendable {
     /// Shows arrivals until the task is cancelled. Can be called once.
     /// - Parameters:
     ///   - notifier: must be made with `surplus`.
+    ///   - isSealed: whether Waft is locked, so that no names are shown; asked again after `lockChanged`.
     ///   - sender: must return soon.
     package func run(
         on notifier: DesktopNotifier, lock: SessionLock, opening: any ArrivalOpening,
+        isSealed: @escaping @Sendable () -> Bool = { false },
         sender: @escaping @Sendable (PeerID) -> OfferSender
     ) async {
         await withDiscardingTaskGroup { group in
             var board = ArrivalBoard(notifier)
             var timer: Task<Void, Never>?
             var watch: Task<Void, Never>?
+            var isSessionLocked = false
             for await _ in wakes {
                 while let notice = take() {
                     let request = await request(for: notice.group, opening, sender)
-                    let isLocked = await lock.isLocked()
-                    if isLocked, watch == nil { watch = Task { await self.waitForUnlocking(lock) } }
-                    guard let new = board.show(notice, request, isLocked: isLocked) else { continue }
+                    isSessionLocked = await lock.isLocked()
+                    if isSessionLocked, watch == nil { watch = Task { await self.waitForUnlocking(lock) } }
+                    var cover: NotificationRequest?
+                    if isSessionLocked {
+                        cover = ArrivalNotice.locked(notice.group)
+                    } else if isSealed() {
+                        cover = ArrivalNotice.locked(notice.group, isSealed: true)
+                    }
+                    guard let new = board.show(notice, request, cover: cover) else { continue }
                     group.addTask { await new.run(opening) { _ = notifier.show(ArrivalNotice.failure($0)) } }
                 }
                 if let isUnlocked = takeUnlocked() {
                     watch = nil
-                    if isUnlocked { board.unlock() }
+                    if isUnlocked { isSessionLocked = false }
                 }
+                if !isSessionLocked, !isSealed() { board.unlock() }
                 timer?.cancel()
                 timer = state.withLock(\.deadline).map { deadline in Task { await self.wait(until: deadline) } }
             }
@@ -87,6 +97,9 @@ package final class ArrivalNotifications: Sendable {
             group.cancelAll()
         }
     }
+
+    /// Waft was locked or unlocked.
+    package func lockChanged() { wake.yield() }
 
     private func wait(until deadline: ContinuousClock.Instant) async {
         do { try await Task.sleep(until: deadline, clock: .continuous) } catch { return }

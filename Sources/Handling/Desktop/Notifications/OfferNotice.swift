@@ -25,12 +25,16 @@ package enum OfferNotice {
     }
 
     /// The notification that asks about an offer.
-    package static func request(for waiting: WaitingOffer, from sender: OfferSender) -> NotificationRequest {
+    ///
+    /// - Parameter isSealed: whether Waft is locked: the sender's texts about the items are not shown.
+    package static func request(
+        for waiting: WaitingOffer, from sender: OfferSender, isSealed: Bool = false
+    ) -> NotificationRequest {
         let offer = waiting.offer
         let count = offer.items.count == 1 ? "1 item" : "\(offer.items.count) items"
         return NotificationRequest(
             summary: "Accept \(count), \(offer.sizeText)?",
-            body: lines(waiting, sender).joined(separator: "\n"),
+            body: lines(waiting, sender, isSealed).joined(separator: "\n"),
             actions: [
                 NotificationRequest.Action(key: acceptKey, label: "Accept"),
                 NotificationRequest.Action(key: declineKey, label: "Decline"),
@@ -40,7 +44,7 @@ package enum OfferNotice {
         )
     }
 
-    private static func lines(_ waiting: WaitingOffer, _ sender: OfferSender) -> [String] {
+    private static func lines(_ waiting: WaitingOffer, _ sender: OfferSender, _ isSealed: Bool) -> [String] {
         let offer = waiting.offer
         var lines: [String]
         switch sender {
@@ -49,6 +53,8 @@ package enum OfferNotice {
         case .stranger:
             lines = ["From \(NotificationText.stranger(waiting.peer, callingItself: offer.senderName))"]
         }
+        let end = "\(ByteCount.text(waiting.freeRoom)) free; waft accept \(waiting.number)"
+        if isSealed { return lines + ["Its names are shown after: waft unlock", end] }
         if let subject = offer.subject { lines.append("Subject: " + NotificationText.line(subject, limit: noteLength)) }
         for item in offer.items.prefix(shownItems) { lines.append(line(item)) }
         let rest = offer.items.count - min(offer.items.count, shownItems)
@@ -56,8 +62,7 @@ package enum OfferNotice {
         if let note = offer.annotation["note"], !note.isEmpty {
             lines.append("Note: " + NotificationText.line(note, limit: noteLength))
         }
-        lines.append("\(ByteCount.text(waiting.freeRoom)) free; waft accept \(waiting.number)")
-        return lines
+        return lines + [end]
     }
 
     private static func line(_ item: OfferedItem) -> String {

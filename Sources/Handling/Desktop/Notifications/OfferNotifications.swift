@@ -27,21 +27,25 @@ package struct OfferNotifications: Sendable {
     private let notifier: DesktopNotifier
     private let offers: any OfferWatching
     private let pictures: PictureFolder?
+    private let isSealed: @Sendable () -> Bool
     private let sender: @Sendable (PeerID) -> OfferSender
 
     /// - Parameters:
     ///   - notifier: must be made with `OfferNotice.surplus`.
     ///   - pictures: where the preview of an offer lies for the server; nil shows none.
+    ///   - isSealed: whether Waft is locked: an offer that comes then shows neither names nor a picture.
     ///   - sender: called when an offer comes; must return soon.
     package init(
         notifier: DesktopNotifier,
         offers: any OfferWatching,
         pictures: PictureFolder? = nil,
+        isSealed: @escaping @Sendable () -> Bool = { false },
         sender: @escaping @Sendable (PeerID) -> OfferSender = { _ in .stranger }
     ) {
         self.notifier = notifier
         self.offers = offers
         self.pictures = pictures
+        self.isSealed = isSealed
         self.sender = sender
     }
 
@@ -52,8 +56,9 @@ package struct OfferNotifications: Sendable {
             for await event in offers.events() {
                 switch event {
                 case .waiting(let offer):
-                    var request = OfferNotice.request(for: offer, from: sender(offer.peer))
-                    let preview = offer.offer.items.lazy.compactMap(\.preview).first
+                    let isSealed = isSealed()
+                    var request = OfferNotice.request(for: offer, from: sender(offer.peer), isSealed: isSealed)
+                    let preview = isSealed ? nil : offer.offer.items.lazy.compactMap(\.preview).first
                     let picture = preview.flatMap { pictures?.write($0) }
                     request.picture = picture?.path
                     let ticket = notifier.show(request)

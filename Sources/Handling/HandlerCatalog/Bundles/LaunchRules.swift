@@ -18,6 +18,14 @@ package struct LaunchRules: Hashable, Sendable {
         case didFinishLaunching = "did-finish-launching"
     }
 
+    /// A notice that the handler gets (`WaftLaunchCalls` too), and whose answer changes nothing.
+    package enum Notice: String, Hashable, Sendable, CaseIterable {
+        /// A lock begins: sealed items can be read for a few seconds more.
+        case willBecomeUnavailable = "protected-data-will-become-unavailable"
+        /// Sealed items can be read again.
+        case didBecomeAvailable = "protected-data-did-become-available"
+    }
+
     /// The rights of the handler (`WaftSandbox`).
     package enum Sandbox: String, Hashable, Sendable, CaseIterable {
         case strict
@@ -28,6 +36,7 @@ package struct LaunchRules: Hashable, Sendable {
     /// Whether a resident handler is started with the receiver and stays when nothing arrives (`WaftKeepRunning`).
     package var keepsRunning: Bool
     package var calls: Set<Call>
+    package var notices: Set<Notice>
     package var sandbox: Sandbox
     /// Paths that it may read besides the system's folders, its bundle and the Inbox (`WaftReadablePaths`): absolute,
     /// `~/` resolved.
@@ -45,6 +54,7 @@ package struct LaunchRules: Hashable, Sendable {
         mode: Mode = .perItem,
         keepsRunning: Bool = false,
         calls: Set<Call> = [],
+        notices: Set<Notice> = [],
         sandbox: Sandbox = .strict,
         readablePaths: [String] = [],
         writablePaths: [String] = [],
@@ -55,6 +65,7 @@ package struct LaunchRules: Hashable, Sendable {
         self.mode = mode
         self.keepsRunning = keepsRunning
         self.calls = calls
+        self.notices = notices
         self.sandbox = sandbox
         self.readablePaths = readablePaths
         self.writablePaths = writablePaths
@@ -65,6 +76,14 @@ package struct LaunchRules: Hashable, Sendable {
 }
 
 extension LaunchRules {
+    /// The words of `WaftLaunchCalls`.
+    static let callWords = Call.allCases.map(\.rawValue) + Notice.allCases.map(\.rawValue)
+
+    /// Those of this handler, in order.
+    package var callWords: [String] {
+        Call.allCases.filter(calls.contains).map(\.rawValue) + Notice.allCases.filter(notices.contains).map(\.rawValue)
+    }
+
     /// Why its sandbox cannot be set up, with the key at fault; nil if it can. Resolves links on the disk.
     package func trouble(_ closed: ClosedPlaces) -> (key: LaunchRules.PathList, reason: String)? {
         guard sandbox == .strict else { return nil }

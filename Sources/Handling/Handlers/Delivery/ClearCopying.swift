@@ -7,6 +7,9 @@ package protocol ClearCopying: Sendable {
     /// Whether items of this protection can be opened now.
     func canOpen(_ protection: ProtectionClass) -> Bool
 
+    /// Whether everything that is sealed can be opened; nil if data protection is not set up.
+    var isProtectedDataAvailable: Bool? { get }
+
     /// The folder of a handler's clear copies, made if it is missing; nil if there can be none. Its sandbox lets the
     /// handler read and remove them.
     /// - Parameter handler: its identifier.

@@ -106,9 +106,12 @@ package struct HandlerChoice: Sendable {
     package var keptPrograms: [HandlerProgram] { residentPrograms.filter(\.keepsRunning) }
 
     /// The programs that stay for several arrivals.
-    package var residentPrograms: [HandlerProgram] {
+    package var residentPrograms: [HandlerProgram] { programs.filter { $0.mode == .resident } }
+
+    /// The programs of all enabled bundles.
+    package var programs: [HandlerProgram] {
         let snapshot = catalog()
-        return snapshot.bundles.filter(snapshot.isEnabled).compactMap(program).filter { $0.mode == .resident }
+        return snapshot.bundles.filter(snapshot.isEnabled).compactMap(program)
     }
 
     private func usualCandidates(for subject: Subject, _ snapshot: CatalogSnapshot) -> [Candidate] {

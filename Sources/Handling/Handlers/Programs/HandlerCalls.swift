@@ -1,4 +1,4 @@
-import HandlerCatalog
+package import HandlerCatalog
 package import Sharing
 private import Synchronization
 
@@ -116,6 +116,21 @@ package final class HandlerCalls: HandlerCalling {
             }
         }
         for (resident, program) in changed { await resident.use(program.settings) }
+    }
+
+    /// Gives a notice about the lock to the programs that want it: resident ones get a line if they run, the others are
+    /// called. Returns when the calls have ended; if the task is cancelled, they are ended.
+    package func tell(_ notice: LaunchRules.Notice, to programs: [HandlerProgram]) async {
+        await withDiscardingTaskGroup { group in
+            for program in programs where program.notices.contains(notice) {
+                if program.mode == .resident {
+                    let resident = state.withLock { $0.residents[program.identifier]?.resident }
+                    group.addTask { await resident?.tell(notice) }
+                } else {
+                    group.addTask { [runner] in _ = try? await runner.run(program, .notice(notice)) }
+                }
+            }
+        }
     }
 
     /// Starts the programs that stay, and ends those that are no longer among them.

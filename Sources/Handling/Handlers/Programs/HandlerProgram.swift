@@ -34,6 +34,8 @@ package struct HandlerProgram: Hashable, Sendable {
     package var keepsRunning: Bool
     /// The questions that it gets before the first URL.
     package var calls: Set<LaunchRules.Call>
+    /// The notices that it gets.
+    package var notices: Set<LaunchRules.Notice>
     /// Time limit of a call, more than 0.
     package var timeLimit: Duration
     package var sandbox: SandboxPlan.Level
@@ -60,6 +62,7 @@ package struct HandlerProgram: Hashable, Sendable {
         mode: LaunchRules.Mode = .perItem,
         keepsRunning: Bool = false,
         calls: Set<LaunchRules.Call> = [],
+        notices: Set<LaunchRules.Notice> = [],
         timeLimit: Duration,
         sandbox: SandboxPlan.Level,
         readablePaths: [String] = [],
@@ -78,6 +81,7 @@ package struct HandlerProgram: Hashable, Sendable {
         self.mode = mode
         self.keepsRunning = keepsRunning
         self.calls = calls
+        self.notices = notices
         self.timeLimit = timeLimit
         self.sandbox = sandbox
         self.readablePaths = readablePaths
@@ -110,6 +114,7 @@ package struct HandlerProgram: Hashable, Sendable {
             mode: bundle.launch.mode,
             keepsRunning: bundle.launch.keepsRunning,
             calls: bundle.launch.calls,
+            notices: bundle.launch.notices,
             timeLimit: bundle.launch.timeout ?? defaultTimeLimit,
             sandbox: sandbox,
             readablePaths: bundle.launch.readablePaths,

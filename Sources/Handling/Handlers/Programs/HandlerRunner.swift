@@ -71,7 +71,7 @@ package struct HandlerRunner: Sendable {
         guard !Task.isCancelled else { throw CancellationError() }
         let started: Started
         do {
-            let input = try call.documentFile(program.settings)
+            let input = try noting(call).documentFile(program.settings)
             defer { try? input.close() }
             started = try await start(
                 program, arguments: call.arguments, environment: call.environment, input: input.rawValue, output: output
@@ -132,6 +132,13 @@ package struct HandlerRunner: Sendable {
         }
     }
 
+    /// The call with the present lock.
+    func noting(_ call: HookCall) -> HookCall {
+        var call = call
+        call.isProtectedDataAvailable = copies?.isProtectedDataAvailable
+        return call
+    }
+
     // MARK: Starting
 
     /// - Parameters:
@@ -181,6 +188,7 @@ package struct HandlerRunner: Sendable {
         )
         var environment = environment
         environment.merge(SettingVariables.environment(program.settings)) { $1 }
+        environment["WAFT_PROTECTED_DATA_AVAILABLE"] = .some(copies?.isProtectedDataAvailable.map { $0 ? "1" : "0" })
         environment["WAFT_DATA"] = .some(program.dataFolder)
         environment[SourceApplication.variable] = .some(SourceApplication.valid(program.identifier))
         do {

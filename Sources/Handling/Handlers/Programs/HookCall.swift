@@ -16,6 +16,8 @@ package struct HookCall: Sendable {
         case openURL = "open-url"
         case canPerform = "can-perform"
         case performActivity = "perform-activity"
+        case willBecomeUnavailable = "protected-data-will-become-unavailable"
+        case didBecomeAvailable = "protected-data-did-become-available"
     }
 
     package private(set) var verb: Verb = .openURL
@@ -32,6 +34,8 @@ package struct HookCall: Sendable {
     private var activity: String?
     /// Facts of the user, who asked for this call; nil for none.
     private var userAnnotation: [String: String]?
+    /// Whether sealed items can be opened; nil if data protection is not set up.
+    var isProtectedDataAvailable: Bool?
 
     /// The call for one item.
     ///
@@ -82,6 +86,20 @@ package struct HookCall: Sendable {
         return call
     }
 
+    /// A notice about the lock, which has no item.
+    static func notice(_ notice: LaunchRules.Notice) -> HookCall {
+        var call = HookCall(url: "", number: nil, items: [], origin: nil, isBatch: false)
+        call.verb =
+            switch notice {
+            case .willBecomeUnavailable: .willBecomeUnavailable
+            case .didBecomeAvailable: .didBecomeAvailable
+            }
+        return call
+    }
+
+    /// Whether the call is about something that is opened.
+    private var hasURL: Bool { activity == nil && ![.willBecomeUnavailable, .didBecomeAvailable].contains(verb) }
+
     /// The same call with facts of the user. An empty annotation changes nothing.
     package func annotated(_ annotation: [String: String]) -> HookCall {
         guard !annotation.isEmpty else { return self }
@@ -126,7 +144,7 @@ package struct HookCall: Sendable {
     var environment: [String: String?] {
         let first = items.first
         let variables: [String: String?] = [
-            "WAFT_URL": activity == nil ? url : nil,
+            "WAFT_URL": hasURL ? url : nil,
             "WAFT_FILE": first?.file,
             "WAFT_TYPE": first?.type,
             "WAFT_NAME": first?.name,
@@ -243,6 +261,7 @@ extension HookCall {
     private struct Document: Encodable {
         private enum Key: String, CodingKey {
             case v, call, activity, url, sourceApplication, via, peer, transfer, annotation, sender, items, settings
+            case protectedDataAvailable
         }
 
         let call: HookCall
@@ -254,7 +273,7 @@ extension HookCall {
             try document.encode(1, forKey: .v)
             try document.encode(call.verb.rawValue, forKey: .call)
             try document.encodeIfPresent(call.activity, forKey: .activity)
-            if call.activity == nil { try document.encode(call.url, forKey: .url) }
+            if call.hasURL { try document.encode(call.url, forKey: .url) }
             try document.encodeIfPresent(call.application, forKey: .sourceApplication)
             try document.encodeIfPresent(call.origin?.via, forKey: .via)
             try document.encodeIfPresent(call.origin?.peer, forKey: .peer)
@@ -265,6 +284,7 @@ extension HookCall {
             } else {
                 try document.encodeIfPresent(call.origin?.annotation, forKey: .annotation)
             }
+            try document.encodeIfPresent(call.isProtectedDataAvailable, forKey: .protectedDataAvailable)
             if !settings.isEmpty { try document.encode(settings, forKey: .settings) }
             if call.isBatch { try document.encode(call.items, forKey: .items) }
         }

@@ -22,6 +22,8 @@ package actor ResidentHandler {
         let reply: CheckedContinuation<Reply, Never>
         /// Whether a notice followed the question: the item is about to leave the Inbox.
         var isMoving = false
+        /// Whether a notice about the lock followed the question.
+        var isNotified = false
     }
 
     /// Its settings change; all else stays.
@@ -45,6 +47,8 @@ package actor ResidentHandler {
     private var isStopped = false
     /// Whether its settings changed during a question. Then the notice follows the answer.
     private var owesSettings = false
+    /// The last notice about the lock, which waits for the end of a question.
+    private var owedNotice: LaunchRules.Notice?
     /// Whether it left by itself and without a fault: it is started again when something arrives.
     private var hasLeft = false
     /// Starts a program that stays again after a failure.
@@ -162,7 +166,7 @@ package actor ResidentHandler {
                 return LaunchError.outcome(of: error, program)
             }
         }
-        guard let document = try? call.document(program.settings) else {
+        guard let document = try? runner.noting(call).document(program.settings) else {
             return AttemptOutcome(.failed, reason: "it could not be given this item")
         }
         let reply = await ask(process, document, number: call.number)
@@ -216,6 +220,21 @@ package actor ResidentHandler {
         if question == nil { tellSettings() } else { owesSettings = true }
     }
 
+    /// Notifies it of the lock, if it runs; during a question too, once it has got all of it.
+    package func tell(_ notice: LaunchRules.Notice) {
+        guard let process else { return }
+        guard question == nil || process.hasBeenTold else {
+            owedNotice = notice
+            return
+        }
+        question?.isNotified = true
+        tellNow(notice, to: process)
+    }
+
+    private func tellNow(_ notice: LaunchRules.Notice, to process: ResidentProcess) {
+        if let line = try? runner.noting(.notice(notice)).document([:]) { process.tell(line) }
+    }
+
     private func tellSettings() {
         owesSettings = false
         if let process { tell(SettingsNotice(program.settings), to: process) }
@@ -230,6 +249,7 @@ package actor ResidentHandler {
         self.question = nil
         question.reply.resume(returning: reply)
         if owesSettings { tellSettings() }
+        if let notice = owedNotice.take(), let process { tellNow(notice, to: process) }
     }
 
     private func outcome(
@@ -293,6 +313,7 @@ package actor ResidentHandler {
         (begun, hasLeft) = (.now, false)
         notices = [:]
         owesSettings = false
+        owedNotice = nil
         if program.settings != settings { tellSettings() }
         listening = Task {
             for await line in process.lines { heard(line, from: process) }
@@ -325,7 +346,7 @@ package actor ResidentHandler {
         guard let line else {
             return .nonsense("it answered a line of more than \(ResidentAnswer.longestLine >> 10) KiB")
         }
-        guard process.hasBeenTold || question?.isMoving == true else {
+        guard process.hasBeenTold || question?.isMoving == true || question?.isNotified == true else {
             return .nonsense("it answered before it had read the question")
         }
         do throws(ResidentAnswer.FormatError) {

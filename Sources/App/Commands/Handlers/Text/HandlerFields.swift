@@ -134,9 +134,7 @@ extension HandlerText {
             defaultTypes: typesDefault(of: bundle).map(\.identifier),
             defaultSchemes: schemesDefault(of: bundle).map(\.text),
             launch: rules?.mode.rawValue,
-            launchCalls: rules.map { rules in
-                LaunchRules.Call.allCases.filter(rules.calls.contains).map(\.rawValue)
-            },
+            launchCalls: rules?.callWords,
             sandbox: rules?.sandbox.rawValue,
             permissions: permissions(of: bundle),
             readable: rules?.readablePaths,

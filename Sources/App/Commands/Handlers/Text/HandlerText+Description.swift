@@ -59,6 +59,7 @@ extension HandlerText {
         return [
             ("started", [mode]),
             ("asked first", LaunchRules.Call.allCases.filter(rules.calls.contains).map(\.rawValue)),
+            ("told of locks", LaunchRules.Notice.allCases.filter(rules.notices.contains).map(\.rawValue)),
             ("time limit", [timeLimit(rules)]),
             ("sandbox", [permissions == nil ? "none: it has all your permissions" : "strict: it may do only this:"]),
         ] + (permissions?.rows ?? [])

@@ -63,14 +63,15 @@ struct BundleContents {
             rules.keepsRunning = false
         }
         rules.sandbox = try choice("WaftSandbox") ?? rules.sandbox
-        rules.calls = Set(
-            try texts("WaftLaunchCalls").map { text throws(BundleError) in
-                guard let call = LaunchRules.Call(rawValue: text) else {
-                    throw Self.notAmong(LaunchRules.Call.self, "WaftLaunchCalls")
-                }
-                return call
+        for text in try texts("WaftLaunchCalls") {
+            if let call = LaunchRules.Call(rawValue: text) {
+                rules.calls.insert(call)
+            } else if let notice = LaunchRules.Notice(rawValue: text) {
+                rules.notices.insert(notice)
+            } else {
+                throw Self.notAmong(LaunchRules.callWords, "WaftLaunchCalls")
             }
-        )
+        }
         rules.readablePaths = try paths(.readable, home: home)
         rules.writablePaths = try paths(.writable, home: home)
         rules.allowsNetwork = try truth("WaftNetwork")
@@ -145,15 +146,12 @@ struct BundleContents {
         _ key: String
     ) throws(BundleError) -> Choice? {
         guard let text = try text(key) else { return nil }
-        guard let choice = Choice(rawValue: text) else { throw Self.notAmong(Choice.self, key) }
+        guard let choice = Choice(rawValue: text) else { throw Self.notAmong(Choice.allCases.map(\.rawValue), key) }
         return choice
     }
 
-    private static func notAmong<Choice: RawRepresentable<String> & CaseIterable>(
-        _ choices: Choice.Type,
-        _ key: String
-    ) -> BundleError {
-        .unfit(key, "it should be one of \(choices.allCases.map(\.rawValue).joined(separator: ", "))")
+    private static func notAmong(_ words: [String], _ key: String) -> BundleError {
+        .unfit(key, "it should be one of \(words.joined(separator: ", "))")
     }
 
     private func text(_ key: String) throws(BundleError) -> String? {
