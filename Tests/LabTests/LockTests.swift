@@ -17,7 +17,7 @@ struct LockTests {
         try """
         <busconfig>
           <type>session</type><listen>unix:path=\(folder)/bus</listen><auth>EXTERNAL</auth>
-          <policy context="default"><allow send_destination="*"/><allow own="*"/></policy>
+          <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/></policy>
         </busconfig>
         """.write(toFile: folder + "/bus.conf", atomically: false, encoding: .utf8)
         try "correct horse".write(toFile: folder + "/password", atomically: false, encoding: .utf8)
