@@ -131,6 +131,7 @@ private struct Samples {
             EventLine(.watched(arrived), .handler, toward: "org.example.one"),
             .retried(EventLine.Retried(arrival: 7)),
             .adopted(EventLine.Adopted(inbox: "/in")),
+            .resealed(EventLine.Resealed(name: name, protection: .unlessOpen)),
             .opened(.onDesktop(.item(name), .done)),
             .failed(.part(failure, of: .item(name))),
             .failed(.part(failure, of: .wanted("b"))),

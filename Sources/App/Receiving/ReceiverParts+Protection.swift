@@ -56,6 +56,8 @@ extension ReceiverParts {
                 return .fileKey(SecretText(encoding: try vault.fileKey(of: try Self.header(header))))
             case .reload:
                 try vault.reload()
+            case .reseal(let number, let protection, let now):
+                return await reseal(ArrivalNumber(number), as: protection, now: now)
             }
             return .protection(protectionReport)
         } catch {

@@ -28,6 +28,7 @@ struct ReceiverParts: Sendable {
     let vault: Vault
     /// Opens protected items for handlers.
     let copies: ClearCopies
+    let resealing = ResealingTurn()
     let catalog: CatalogWatch
     let engine: DeliveryEngine
     /// Locks and unlocks.
@@ -210,6 +211,9 @@ struct ReceiverParts: Sendable {
             return
         } catch {
             // Senders get this error with each offer.
+        }
+        do { try finishResealings(journal, inbox) } catch {
+            logger.error("the change of an item cannot be ended", metadata: ["reason": "\(error)"])
         }
         let unsettled = try journal.unsettled()
         guard !unsettled.isEmpty else { return }

@@ -57,6 +57,7 @@ enum JournalSchema {
         migrator.registerMigration("order") { database in try database.execute(sql: order) }
         migrator.registerMigration("asked") { database in try database.execute(sql: asked) }
         migrator.registerMigration("protection") { database in try database.execute(sql: protection) }
+        migrator.registerMigration("resealings") { database in try database.execute(sql: resealings) }
         return migrator
     }
 
@@ -164,6 +165,19 @@ enum JournalSchema {
     private static let protection = """
         ALTER TABLE arrivals ADD COLUMN protection TEXT;
         ALTER TABLE arrivals ADD COLUMN sealed_contents BLOB;
+        """
+
+    /// New forms of items whose protection is being changed.
+    private static let resealings = """
+        CREATE TABLE resealings (
+            number INTEGER PRIMARY KEY REFERENCES arrivals (number) ON DELETE CASCADE,
+            protection TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            sent_digest TEXT,
+            sealed_contents BLOB,
+            device INTEGER NOT NULL,
+            inode INTEGER NOT NULL
+        ) STRICT;
         """
 
     /// How items left the Inbox; null if no departure is recorded.

@@ -47,6 +47,7 @@ extension EventLine: FieldGroups {
         case .gone(let fields): (.gone, fields)
         case .retried(let fields): (.retried, fields)
         case .adopted(let fields): (.adopted, fields)
+        case .resealed(let fields): (.resealed, fields)
         case .changed(let fields): (.changed, fields)
         case .missing(let fields): (.missing, fields)
         case .unreadable(let fields): (.unreadable, fields)

@@ -63,6 +63,14 @@ extension EventLine {
         var inbox: String
     }
 
+    /// An item whose protection was changed, with its new path.
+    struct Resealed: FieldGroups {
+        var name: ArrivalName
+        var protection: ProtectionClass
+
+        var groups: [any Encodable] { [name, ["protection": protection.rawValue]] }
+    }
+
     struct ChangedItem: Encodable {
         var arrival: Int64
         var stored: String

@@ -48,6 +48,7 @@ enum EventLine {
     case gone(Moved)
     case retried(Retried)
     case adopted(Adopted)
+    case resealed(Resealed)
     case changed(ChangedItem)
     case missing(LostItem)
     case unreadable(LostItem)

@@ -17,7 +17,7 @@ enum EventName: String, Encodable, CaseIterable {
 
     // `waft inbox`, `waft history`
     case entry, arrival, transfer
-    case taken, removed, gone, retried, adopted
+    case taken, removed, gone, retried, adopted, resealed
     case changed, missing, unreadable, absent, verified
 
     // `waft outbox`

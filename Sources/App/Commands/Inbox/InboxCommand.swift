@@ -8,7 +8,8 @@ struct InboxCommand: AsyncParsableCommand {
         subcommands: [
             InboxListCommand.self, InboxShowCommand.self, InboxPreviewCommand.self, InboxOptionsCommand.self,
             InboxOpenCommand.self, InboxOpenInCommand.self, InboxCatCommand.self, InboxTakeCommand.self,
-            InboxRemoveCommand.self, InboxVerifyCommand.self, InboxRetryCommand.self, InboxAdoptCommand.self,
+            InboxRemoveCommand.self, InboxVerifyCommand.self, InboxProtectCommand.self, InboxUnprotectCommand.self,
+            InboxRetryCommand.self, InboxAdoptCommand.self,
         ],
         defaultSubcommand: InboxListCommand.self
     )

@@ -11,6 +11,8 @@ package enum ProtectionRequest: Codable, Sendable, Equatable {
     case fileKey(header: String)
     /// The public keys have changed: read them again.
     case reload
+    /// Seal an item of the Inbox as this `ProtectionClass`; with `now` without waiting for a handler that reads it.
+    case reseal(arrival: Int64, protection: String, now: Bool)
 
     /// Whether it carries a private key.
     var isSecret: Bool {

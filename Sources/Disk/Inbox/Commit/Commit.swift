@@ -33,6 +33,8 @@ struct Commit {
         var name: SafeName
         /// Below the Inbox; nil for the Inbox itself.
         var folder: SafeRelativePath?
+        /// See `ItemToCommit`.
+        var replacing: String?
     }
 
     /// - Parameters:
@@ -219,7 +221,7 @@ struct Commit {
         do throws(SystemError) {
             // A handler may have just removed the mark. A received file must not take its place.
             let isMark = item.folder == nil && name.text == InboxMark.name
-            if !isMark, try move(staged, to: name, in: folder) {
+            if !isMark, try move(item, to: name, in: folder) {
                 remember(0, place)
                 return name
             }
@@ -227,7 +229,7 @@ struct Commit {
             let last = lastNumber(place)
             for number in (last + 1)...(last + Self.maximumTries) {
                 let numbered = name.numbered(number)
-                guard try move(staged, to: numbered, in: folder) else { continue }
+                guard try move(item, to: numbered, in: folder) else { continue }
                 remember(number, place)
                 return numbered
             }
@@ -250,12 +252,18 @@ struct Commit {
     }
 
     /// - Returns: whether the item was moved; false if the name is taken, by a sealed item or by one that is not.
-    private func move(_ staged: StagedFiles, to name: SafeName, in folder: OpenFolder) throws(SystemError) -> Bool {
+    private func move(_ item: Item, to name: SafeName, in folder: OpenFolder) throws(SystemError) -> Bool {
+        let staged = item.staged
         guard let onDisk = try? nameOnDisk(name, staged) else { throw SystemError(ENAMETOOLONG) }
         if knowsSealed {
             var status = stat()
             let other = onDisk == name.text ? name.text + SealedName.ending : name.text
-            if fstatat(folder.raw, other, &status, AT_SYMLINK_NOFOLLOW) == 0 { return false }
+            if other != item.replacing, fstatat(folder.raw, other, &status, AT_SYMLINK_NOFOLLOW) == 0 { return false }
+        }
+        if onDisk == item.replacing {
+            try systemCall { renameat(staging.folder.raw, staged.name, folder.raw, onDisk) }
+            staged.moved()
+            return true
         }
         do {
             try placement.move(

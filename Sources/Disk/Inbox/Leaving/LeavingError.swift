@@ -5,7 +5,7 @@ import SystemCalls
 
 /// The reason why an item could not leave the Inbox, in one line.
 package struct LeavingError: Error, Hashable, Sendable, CustomStringConvertible {
-    package enum Code: Hashable, Sendable {
+    package enum Code: String, Hashable, Sendable {
         /// The item is not in the Inbox any more.
         case gone
         /// Something else is there now than was received.
@@ -34,6 +34,9 @@ package struct LeavingError: Error, Hashable, Sendable, CustomStringConvertible 
         self.code = code
         self.message = message
     }
+
+    /// - Parameter code: the raw value of one; another one counts as `disk`.
+    package init(code: String, _ message: String) { self.init(Code(rawValue: code) ?? .disk, message) }
 
     init(_ what: String, _ error: SealedFileError) {
         switch error {

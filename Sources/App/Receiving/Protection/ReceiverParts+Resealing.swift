@@ -1,0 +1,70 @@
+import Control
+import Handlers
+import Inbox
+import Journal
+import Logging
+import Sharing
+import Synchronization
+
+extension ReceiverParts {
+    /// Changes how an item of the Inbox is sealed; no handler reads it meanwhile.
+    func reseal(_ number: ArrivalNumber, as word: String, now: Bool) async -> ControlReply {
+        guard let protection = ProtectionClass(rawValue: word) else { return .refused("no protection is named \(word)") }
+        switch await engine.release(number, within: now ? .zero : .seconds(5)) {
+        case .free: break
+        case .read(let handler, let time):
+            return .beingRead(handler: handler, seconds: Int(time.components.seconds))
+        }
+        // A large item takes longer than handlers are kept away by one call.
+        let renewal = Task {
+            while true {
+                try await Task.sleep(for: .seconds(10))
+                _ = await engine.release(number, within: .zero)
+            }
+        }
+        defer { renewal.cancel() }
+        let reply = await Task(executorPreference: blocking) { resealing.take { reseal(number, protection) } }.value
+        // Its delivery may have to wait for the unlock now, or not any more.
+        engine.lockChanged()
+        return reply
+    }
+
+    /// Called for one item at a time.
+    private func reseal(_ number: ArrivalNumber, _ protection: ProtectionClass) -> ControlReply {
+        do {
+            // What an earlier call could not end.
+            try Self.finishResealings(journal, inbox)
+            guard let arrival = try journal.arrival(number), try journal.isThere(number) else {
+                return .unknown("item \(number) is not in the Inbox")
+            }
+            guard arrival.protection != protection else { return .done }
+            guard arrival.item.kind != .tree else { return .refused("item \(number) is a folder") }
+            let (change, stored) = try inbox.reseal(arrival, as: protection) { change throws(TransferError) in
+                try journal.intend(change)
+            }
+            try journal.settle(change, stored)
+            plan.logger.notice(
+                "changed the protection of an item",
+                metadata: ["item": "\(number)", "protection": "\(protection.rawValue)"])
+            return .done
+        } catch let error as LeavingError {
+            return .itemFault(code: error.code.rawValue, reason: error.message)
+        } catch {
+            return .refused("\(error)")
+        }
+    }
+
+    /// Ends the changes of items that were recorded and not settled.
+    static func finishResealings(_ journal: Journal, _ inbox: FileInbox) throws {
+        for (change, arrival, old) in try journal.resealings() {
+            try journal.settle(change, try inbox.finish(change, of: arrival, old: old))
+        }
+    }
+}
+
+/// One change of an item at a time: a new form is wholly there before the next one begins.
+final class ResealingTurn: Sendable {
+    private let turn = Mutex(())
+
+    func take<Result: Sendable>(_ body: () -> Result) -> Result { turn.withLock { _ in body() } }
+}
