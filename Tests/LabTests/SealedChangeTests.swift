@@ -114,7 +114,7 @@ struct SealedChangeTests {
             "-f", "-p", "\(receiver.process.value)", "-e", "trace=\(Self.calls)", "-e",
             "inject=\(Self.calls):signal=KILL:when=\(step)", "-o", "/dev/null",
         ]
-        return try await Host.loopback("/").withProgram("/usr/bin/strace", words, signal: .interrupt) { tracer in
+        return try await Host.loopback("/").withProgram("/usr/bin/strace", words, signal: .kill) { tracer in
             try await tracer.transcript.says("attached")
             let changed = try await inbox(host, "protect", "1", "unlessOpen")
             return changed.exit != 0
