@@ -293,7 +293,7 @@ private struct Samples {
             EventLine(
                 ProtectionReport(
                     protection: "none", isSetUp: false, isDropBox: false, isUnlocked: false, wasUnlocked: false,
-                    since: 0)),
+                    since: 0, reason: "screen")),
             .service(ServiceStanding.Fields(system: false, state: "active", startsByItself: true)),
             .unit(UnitFields(unit: "waftd.service", unitText: "[Unit]\n")),
         ]

@@ -55,7 +55,8 @@ struct LockNoticeTests {
         await calls.tell(.willBecomeUnavailable, to: [program])
         await calls.tell(.didBecomeAvailable, to: [program])
         let document = try #require(place.text("protected-data-will-become-unavailable"))
-        #expect(document == #"{"call":"protected-data-will-become-unavailable","protectedDataAvailable":true,"v":1}"# + "\n")
+        let line = #"{"call":"protected-data-will-become-unavailable","protectedDataAvailable":true,"v":1}"#
+        #expect(document == line + "\n")
         #expect(place.text("protected-data-will-become-unavailable.url") == "none 1")
         #expect(place.text("protected-data-did-become-available") == nil)
     }

@@ -50,7 +50,8 @@ struct ArrivalNotificationsTests {
     /// Shows arrivals while `body` runs.
     private func run(
         capabilities: [String] = ["actions", "body", "body-markup"], desk: RecordingDesk = RecordingDesk(),
-        isLocked: Bool = false, isSealed: @escaping @Sendable () -> Bool = { false }, _ body: (FakeServer, FakeLogind) async throws -> Void
+        isLocked: Bool = false, isSealed: @escaping @Sendable () -> Bool = { false },
+        _ body: (FakeServer, FakeLogind) async throws -> Void
     ) async throws {
         let bus = try await TestBus()
         let server = try await FakeServer(bus, FakeServer.Behaviour(capabilities: capabilities))
@@ -61,7 +62,9 @@ struct ArrivalNotificationsTests {
             environment: bus.environment, burst: 100, pace: .zero, logger: log.logger,
             surplus: ArrivalNotifications.surplus)
         let running = Task { [arrivals] in
-            await arrivals.run(on: notifier, lock: lock, opening: desk, isSealed: isSealed) { _ in .contact(name: "laptop") }
+            await arrivals.run(on: notifier, lock: lock, opening: desk, isSealed: isSealed) { _ in
+                .contact(name: "laptop")
+            }
         }
         try await body(server, logind)
         running.cancel()

@@ -16,7 +16,10 @@ struct SealedItemTests {
     func file(size: Int, protection: ProtectionClass) throws {
         let place = try SealedInbox()
         let bytes = noise(size)
+        // The class complete is received while unlocked only.
+        if protection == .complete { try place.unlock() }
         let arrival = try place.receive(bytes, as: "report.pdf", protection)
+        place.lock()
         #expect(arrival.stored.name.text == "report.pdf")
         #expect(arrival.stored.path == place.path + "/report.pdf.age")
         #expect(mode(of: arrival.stored.path) == 0o444 & ~currentUmask)
@@ -31,6 +34,27 @@ struct SealedItemTests {
         #expect(try place.opened(arrival.stored.path) == bytes)
         #expect(place.inbox.contentDigests(of: arrival)?.lasting == .of(.xxh3_128, bytes))
         #expect(try place.inbox.digest(of: arrival, .xxh3_128) == .of(.xxh3_128, bytes))
+    }
+
+    @Test("an item of the class complete stops at the lock, is kept without its key, and goes on after the unlock")
+    func complete() throws {
+        let place = try SealedInbox()
+        #expect(fault { _ = try place.stage("a", .complete) } == .stopping)
+        try place.unlock()
+        let staged = try place.stage("a", .complete)
+        try staged.beginFile(try entry(nil, size: 200_000))
+        try staged.write(noise(100_000))
+        place.lock()
+        #expect(fault { try staged.write(noise(10)) } == .stopping)
+        staged.keep()
+        #expect(try !place.inbox.hasKept(place.key("a", .complete)))
+        try place.unlock()
+        #expect(try place.inbox.hasKept(place.key("a", .complete)))
+    }
+
+    private func fault(_ body: () throws -> Void) -> TransferError.Code? {
+        do { try body() } catch { return (error as? TransferError)?.code }
+        return nil
     }
 
     @Test("a tree keeps its folders and links; each of its files is sealed, and its digest is that of its contents")
