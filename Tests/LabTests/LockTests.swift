@@ -98,7 +98,8 @@ struct LockTests {
                     _ = try await running.log.first("opened") { $0.handlerAnswer == "yes" }
                     #expect(
                         Array(record(host).suffix(3)) == [
-                            "protected-data-will-become-unavailable 1", "protected-data-did-become-available 1", "open-url 1",
+                            "protected-data-will-become-unavailable 1", "protected-data-did-become-available 1",
+                            "open-url 1",
                         ])
 
                     // Asked for by the person: only the person unlocks it.

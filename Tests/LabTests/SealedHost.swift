@@ -69,7 +69,8 @@ extension Host {
             var isFolder: ObjCBool = false
             _ = FileManager.default.fileExists(atPath: contents + "/" + name, isDirectory: &isFolder)
             found.append(isFolder.boolValue ? name : name + ".age")
-            if !isFolder.boolValue, try await !opens("\(sealed)/\(name).age", as: contents + "/" + name) { return false }
+            if isFolder.boolValue { continue }
+            guard try await opens("\(sealed)/\(name).age", as: contents + "/" + name) else { return false }
         }
         return try FileManager.default.subpathsOfDirectory(atPath: sealed).sorted() == found.sorted()
     }

@@ -65,7 +65,7 @@ struct SealedLockingTests {
                     let clear = try kitchen.files(of: running).filter { !$0.hasSuffix(".age") && !$0.hasPrefix("p-") }
                     #expect(clear == [])
                     try await kitchen.host.unlock()
-                    if first.exit != 0 { #expect(try await kitchen.send(name, to: running).exit == 0, "it can be sent") }
+                    if first.exit != 0 { #expect(try await kitchen.send(name, to: running).exit == 0, "again") }
                     let sealed = "\(running.inbox)/\(name).age"
                     #expect(try await kitchen.host.opens(sealed, as: kitchen.folder + "/" + name), "\(name): \(first)")
                     #expect(try running.kept() == [] && running.staged() == [])

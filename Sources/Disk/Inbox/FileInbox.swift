@@ -214,7 +214,8 @@ package final class FileInbox: InboxStoring {
                 guard let staged = item.staged as? StagedFiles, staged.staging === staging else {
                     return .failure(TransferError(.unexpected, "cannot store \(item.name): it was staged elsewhere"))
                 }
-                return .success(Commit.Item(staged: staged, name: item.name, folder: item.folder, replacing: item.replacing))
+                return .success(
+                    Commit.Item(staged: staged, name: item.name, folder: item.folder, replacing: item.replacing))
             }
         )
         return batch.run(

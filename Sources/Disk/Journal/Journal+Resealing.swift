@@ -56,8 +56,9 @@ extension Journal {
                     return nil
                 }
                 var old: FileIdentity?
-                if let device = try columns.optionalBits("old device"), let inode = try columns.optionalBits("old inode")
-                {
+                let device = try columns.optionalBits("old device")
+                let inode = try columns.optionalBits("old inode")
+                if let device, let inode {
                     old = FileIdentity(device: device, inode: inode)
                 }
                 return (resealing, arrival, old: old)

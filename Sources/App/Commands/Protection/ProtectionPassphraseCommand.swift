@@ -21,7 +21,8 @@ struct ProtectionPassphraseCommand: AsyncParsableCommand {
     func run() async throws {
         let place = try ProtectionPlace()
         guard try place.keeper() == .passphrase else {
-            throw CommandError(.usage, "the private keys are in the keyring, and have no passphrase of their own",
+            throw CommandError(
+                .usage, "the private keys are in the keyring, and have no passphrase of their own",
                 hint: "to make new keys: waft protection rotate")
         }
         try passphrases.needSource()

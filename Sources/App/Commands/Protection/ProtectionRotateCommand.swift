@@ -19,7 +19,8 @@ struct ProtectionRotateCommand: AsyncParsableCommand {
         switch try place.keeper() {
         case .keyring:
             guard passphrases.passphraseFd == nil else {
-                throw CommandError(.usage, "the private keys are in the keyring, and have no passphrase: leave out --passphrase-fd")
+                throw CommandError(
+                    .usage, "the private keys are in the keyring, and have no passphrase: leave out --passphrase-fd")
             }
             let keyring = ProtectionPlace.keyring
             let old = try await keyring.fetch()

@@ -64,7 +64,8 @@ struct UnlockCommand: AsyncParsableCommand {
     private func identities(_ place: ProtectionPlace, _ keeper: VaultMode) async throws -> VaultIdentities {
         if keeper == .keyring {
             guard passphrases.passphraseFd == nil else {
-                throw CommandError(.usage, "the private keys are in the keyring, and have no passphrase: leave out --passphrase-fd")
+                throw CommandError(
+                    .usage, "the private keys are in the keyring, and have no passphrase: leave out --passphrase-fd")
             }
             return try await ProtectionPlace.keyring.fetch()
         }

@@ -93,7 +93,8 @@ struct LockWatching: Sendable {
         case .lost(let loss):
             lookingUp.cancel()
             logger.warning(
-                "the lock of the screen can no longer be watched: Waft locks now", metadata: ["reason": "\(loss.rawValue)"])
+                "the lock of the screen can no longer be watched: Waft locks now",
+                metadata: ["reason": "\(loss.rawValue)"])
             Task { await desk.lock(because: loss == .bus ? .bus : .logind) }
         case .back:
             logger.notice("the lock of the screen is watched again")

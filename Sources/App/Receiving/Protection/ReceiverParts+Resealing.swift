@@ -9,7 +9,9 @@ import Synchronization
 extension ReceiverParts {
     /// Changes how an item of the Inbox is sealed; no handler reads it meanwhile.
     func reseal(_ number: ArrivalNumber, as word: String, now: Bool) async -> ControlReply {
-        guard let protection = ProtectionClass(rawValue: word) else { return .refused("no protection is named \(word)") }
+        guard let protection = ProtectionClass(rawValue: word) else {
+            return .refused("no protection is named \(word)")
+        }
         switch await engine.release(number, within: now ? .zero : .seconds(5)) {
         case .free: break
         case .read(let handler, let time):

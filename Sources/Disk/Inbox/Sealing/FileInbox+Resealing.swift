@@ -72,8 +72,9 @@ extension FileInbox {
         _ resealing: Resealing, of arrival: Arrival, old: FileIdentity?
     ) throws(TransferError) -> StoredItem? {
         let folders = Set([arrival.destination.folder].compactMap(\.self))
-        guard let found = try find([resealing.identity], in: folders)[resealing.identity]?
-            .named(asSealed: resealing.protection.isSealed), found.name.isNumbered(arrival.stored.name)
+        guard
+            let found = try find([resealing.identity], in: folders)[resealing.identity]?
+                .named(asSealed: resealing.protection.isSealed), found.name.isNumbered(arrival.stored.name)
         else { return nil }
         try syncNames(in: folders)
         guard found.path != arrival.stored.path, let old else { return found }
