@@ -119,9 +119,10 @@ extension ReceiverParts {
                 inbox.lockKeptKeys()
                 engine.lockChanged()
                 // A transfer of the class complete stops at its next chunk; one that stalls has none.
-                Task {
+                // It does not outlive the receiver, which closes its journal when it goes.
+                Task { [weak reception] in
                     try? await Task.sleep(for: .seconds(2))
-                    if !vault.isUnlocked { reception.interrupt(.complete) }
+                    if !vault.isUnlocked { reception?.interrupt(.complete) }
                 }
             },
             waiting: waiting,

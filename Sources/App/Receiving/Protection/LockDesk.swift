@@ -110,7 +110,10 @@ actor LockDesk {
     }
 
     /// Wipes all keys at once: the receiver ends.
-    func stop() { wipe(all: true, because: .stopping) }
+    func stop() {
+        guard vault.standing.isUnlocked || vault.standing.wasUnlocked else { return }
+        wipe(all: true, because: .stopping)
+    }
 
     // MARK: Unlocking
 
