@@ -128,7 +128,7 @@ let package = Package(
         // What HookSandboxTests start in the sandbox.
         .executableTarget(
             name: "sandbox-probe", dependencies: ["HookSandbox"], path: "Tests/SandboxProbe", swiftSettings: strict),
-        // What Scripts/test.d/lock runs beside a real logind.
+        // The program that Scripts/test.d/lock runs beside a real logind.
         .executableTarget(
             name: "lock-probe", dependencies: ["Desktop", logging], path: "Tests/LockProbe", swiftSettings: strict),
         // What stops a receiver after any system call that changes the disk, for LabTests and Scripts/soak.

@@ -51,6 +51,8 @@ struct SealedChangeTests {
             #expect(try await inbox(kitchen, "protect", "nothing", "complete").exit == 66)
             try await kitchen.lock(["--all"])
             #expect(try await inbox(kitchen, "unprotect", "note.txt").exit == 18)
+            let taken = try await inbox(kitchen, "take", "note.txt", "/tmp")
+            #expect(taken.exit == 18 && taken.errors.contains("unlock it with: waft unlock"), "\(taken)")
             try await kitchen.unlock()
             let opened = try await inbox(kitchen, "unprotect", "note.txt")
             #expect(opened.exit == 0 && opened.output.hasSuffix("open, not sealed\n"), "\(opened)")

@@ -23,7 +23,7 @@ package struct AgeChunks: ~Copyable, @unchecked Sendable {
     ///   - number: its place in the file, from 0.
     ///   - isLast: whether it ends the file.
     ///   - room: has room for `sealed.count` - 16 bytes.
-    /// - Returns: whether the chunk is authentic in this place. If not, `room` has bytes that nobody vouches for.
+    /// - Returns: whether the chunk is authentic in this place. If not, the bytes in `room` must not be used.
     package mutating func open(
         _ sealed: UnsafeRawBufferPointer, number: UInt64, isLast: Bool, into room: UnsafeMutableRawPointer
     ) -> Bool {

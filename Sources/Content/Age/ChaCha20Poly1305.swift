@@ -8,7 +8,7 @@ struct ChaCha20Poly1305: ~Copyable, @unchecked Sendable {
     static let keyBytes = 32
     static let tagBytes = 16
 
-    /// What the key is for.
+    /// The use of the key.
     enum Direction {
         case sealing
         case opening
@@ -80,7 +80,7 @@ struct ChaCha20Poly1305: ~Copyable, @unchecked Sendable {
     /// - Parameters:
     ///   - sealed: at least 16 bytes, fewer than 2^31.
     ///   - room: has room for `sealed.count` - 16 bytes, and does not overlap `sealed`.
-    /// - Returns: whether the tag is right. If not, `room` has bytes that nobody vouches for.
+    /// - Returns: whether the tag is right. If not, the bytes in `room` must not be used.
     mutating func open(_ sealed: UnsafeRawBufferPointer, _ nonce: Nonce, into room: UnsafeMutableRawPointer) -> Bool {
         precondition(direction == .opening, "this key seals")
         let text = UnsafeRawBufferPointer(rebasing: sealed.dropLast(Self.tagBytes))

@@ -59,7 +59,8 @@ struct Leaving {
             }
         } catch {
             Console.shared.endStatus()
-            return fail(Self.exit(error), TerminalText.escaped(error.message, limit: 1_000), name: wanted, entry)
+            let failure = Self.failure(error)
+            return fail(failure.exit, failure.message, name: wanted, entry, hint: failure.hint)
         }
         var remarks = [outcome.remark].compactMap(\.self)
         if outcome.hasLeft {
@@ -84,12 +85,15 @@ struct Leaving {
     /// - Parameters:
     ///   - reason: escaped.
     ///   - entry: nil if the journal has no such item.
-    private func fail(_ code: WaftExit, _ reason: String, name: String, _ entry: JournalEntry?) -> WaftExit {
+    private func fail(
+        _ code: WaftExit, _ reason: String, name: String, _ entry: JournalEntry?, hint: String? = nil
+    ) -> WaftExit {
         if json {
             let subject = entry.map { EventLine.Subject.item(EventLine.ArrivalName($0.arrival)) } ?? .wanted(name)
-            EventLine(CommandError(code, reason), of: subject).print()
+            EventLine(CommandError(code, reason, hint: hint), of: subject).print()
         } else {
             Console.shared.note("waft: \(reason)")
+            if let hint { Console.shared.note("  \(hint)") }
         }
         return code
     }

@@ -34,7 +34,7 @@ extension ReceiverParts {
     /// Called for one item at a time.
     private func reseal(_ number: ArrivalNumber, _ protection: ProtectionClass) -> ControlReply {
         do {
-            // What an earlier call could not end.
+            // First the changes that an earlier call could not end.
             try Self.finishResealings(journal, inbox)
             guard let arrival = try journal.arrival(number), try journal.isThere(number) else {
                 return .unknown("item \(number) is not in the Inbox")

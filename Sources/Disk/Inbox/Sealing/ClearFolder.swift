@@ -80,7 +80,7 @@ package struct ClearFolder: Sendable {
         return holder + "/" + name
     }
 
-    /// What was found of a clear copy.
+    /// The state of a clear copy after its call.
     package enum Standing: Hashable, Sendable {
         case there
         /// A program has moved or removed it.

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The sealers of files whose transfer was cut. With its sealer a file can be read and continued while Waft is locked.
 ///
-/// They stay for a short time only: who takes the machine later gets no key from here.
+/// They stay for a short time only: a thief who takes the machine later finds no key here.
 final class KeptSealers: Sendable {
     static let lifetime: Duration = .seconds(600)
     /// Sealers that are kept, at most: the latest ones.

@@ -30,7 +30,7 @@ package final class SealedFile {
     ///
     /// - Parameters:
     ///   - file: open for reading.
-    ///   - isPart: whether the end may be missing. What follows the last complete chunk is then passed over.
+    ///   - isPart: whether the end may be missing. Bytes behind the last complete chunk are then ignored.
     package static func open(
         _ file: consuming FileDescriptor, _ keys: FileKeys, isPart: Bool = false
     ) throws(SealedFileError) -> SealedFile {

@@ -7,7 +7,7 @@ package import SystemCalls
 package enum SealedFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No key here opens it, now or ever.
     case closed(VaultError)
-    /// It is not what was sealed: bytes were changed, cut off or added.
+    /// Its bytes were changed, cut off or added since it was sealed.
     case damaged(String)
     case system(SystemError)
 
