@@ -215,6 +215,11 @@ let package = Package(
             tests: [nioPosix, logging], vectors: "Vectors"
         )
         + module(
+            .dialects, "LocalSendDialect",
+            ["UniformTypes", "Sharing", "Digests", "Secrets", "HTTPChannel", nioCore, nioHTTP1],
+            tests: ["Executors", nioPosix]
+        )
+        + module(
             .dialects, "AirDropDialect",
             [
                 "CArchive", "CArchiveShims", "CZlib", "UniformTypes", "PropertyLists", "Sharing", "Digests",

@@ -41,7 +41,7 @@ struct AirDropLoopback: Sendable {
         _ consent: ScriptedConsent.Answer = .accept,
         inbox: MemoryInbox = MemoryInbox(),
         isVisible: Bool = true,
-        remarks: Recorder<AirDropRemark> = Recorder(),
+        remarks: Recorder<EntryRemark> = Recorder(),
         _ body: @Sendable (AirDropLoopback) async throws -> Void
     ) async throws {
         var loopback = AirDropLoopback(inbox: inbox, consent: consent)

@@ -18,14 +18,14 @@ struct OddEntryTests {
 
     /// Sends the folder `d` with a good file and the entries that `build` adds.
     /// - Returns: the stored entries except the folder itself, and the remarks.
-    private func send(_ build: (inout HandMadeArchive) -> Void) async throws -> ([String: [UInt8]], [AirDropRemark]) {
+    private func send(_ build: (inout HandMadeArchive) -> Void) async throws -> ([String: [UInt8]], [EntryRemark]) {
         let body = Self.archive { archive in
             archive.folder("./d")
             archive.add("./d/good", [1])
             build(&archive)
         }
         let stored = Recorder<[String: [UInt8]]>()
-        let remarks = Recorder<AirDropRemark>()
+        let remarks = Recorder<EntryRemark>()
         try await AirDropLoopback.run(remarks: remarks) { receiver in
             let answers = try await receiver.send(ask: HandMadeAsk.folder("d"), pieces: [body])
             let fault = try await receiver.end()
@@ -64,7 +64,7 @@ struct OddEntryTests {
     func special(_ mode: Int) async throws {
         let (stored, remarks) = try await send { $0.add("./d/x", [], mode: mode) }
         #expect(Set(stored.keys) == ["good"])
-        #expect(remarks.first == AirDropRemark(entry: "d/x", reason: "left out: it is neither file, folder nor link"))
+        #expect(remarks.first == EntryRemark(entry: "d/x", reason: "left out: it is neither file, folder nor link"))
     }
 
     @Test(
@@ -110,7 +110,7 @@ struct OddEntryTests {
             for number in 0..<100 { archive.link("./d/l\(number)", to: "/") }
         }
         #expect(remarks.count == 21)
-        #expect(remarks.last == AirDropRemark(entry: "80 more", reason: "left out or renamed"))
+        #expect(remarks.last == EntryRemark(entry: "80 more", reason: "left out or renamed"))
     }
 
     @Test(

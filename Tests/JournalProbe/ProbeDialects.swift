@@ -1,7 +1,7 @@
 import Sharing
 
 extension Dialect {
-    static let probe = Dialect(name: "waft", title: "Waft", provesKeys: true, givesReceipts: true, resumes: true)
+    static let probe = Dialect(name: "waft", title: "Waft", proof: .always, givesReceipts: true, resumes: true)
 }
 
 extension DialectTable {

@@ -10,11 +10,13 @@ struct Receiving {
     let journal: MemoryJournal
     let transfer: IncomingTransfer
     let arrivals = Recorder<Arrival>()
+    /// Of each arrival, whether it awaits a handler.
+    let deliveries = Recorder<Bool>()
     let progress = Recorder<UInt64>()
 
     init(
         _ offer: Offer, into inbox: MemoryInbox = MemoryInbox(), journal: MemoryJournal = MemoryJournal(),
-        verdict: Verdict? = nil
+        verdict: Verdict? = nil, binding: OfferBinding = .exact
     ) {
         self.offer = offer
         self.inbox = inbox
@@ -23,10 +25,16 @@ struct Receiving {
             offer: offer,
             verdict: verdict ?? Verdict(all: .accepted, count: offer.items.count),
             peer: .sample(1),
+            binding: binding,
             inbox: inbox,
             journal: journal,
             isDelivered: { _ in true },
-            stored: { [arrivals] stored in for stored in stored { arrivals.record(stored.arrival) } },
+            stored: { [arrivals, deliveries] stored in
+                for stored in stored {
+                    arrivals.record(stored.arrival)
+                    deliveries.record(stored.awaitsDelivery)
+                }
+            },
             progressed: { [progress] in progress.record($0) }
         )
     }

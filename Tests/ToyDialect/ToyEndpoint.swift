@@ -7,7 +7,7 @@ import Synchronization
 extension Dialect {
     /// Files by word of mouth, among the machines of one process.
     package static let toy = Dialect(
-        name: "toy", title: "Toy", provesKeys: false, givesReceipts: false, resumes: false)
+        name: "toy", title: "Toy", proof: .never, givesReceipts: false, resumes: false)
 }
 
 /// The air in which the machines of one process hear each other, by name.

@@ -142,5 +142,5 @@ enum AirDropLimits {
 extension Dialect {
     /// AirDrop: no key is proved, nothing resumes, and the receiver says only that it has everything.
     package static let airdrop = Dialect(
-        name: "airdrop", title: "AirDrop", provesKeys: false, givesReceipts: false, resumes: false)
+        name: "airdrop", title: "AirDrop", proof: .never, givesReceipts: false, resumes: false)
 }

@@ -11,7 +11,7 @@ package struct AirDropServer: Sendable {
     private let registry: @Sendable () -> TypeRegistry
     private let card: @Sendable () -> AirDropCard?
     private let refused: @Sendable (TransferError) -> Void
-    private let remarked: @Sendable (Offer, PeerID, [AirDropRemark]) -> Void
+    private let remarked: @Sendable (Offer, PeerID, [EntryRemark]) -> Void
 
     /// - Parameters:
     ///   - registry: the types known now; used for files without an announced type.
@@ -22,7 +22,7 @@ package struct AirDropServer: Sendable {
         reception: Reception,
         registry: @escaping @Sendable () -> TypeRegistry = { .system },
         refused: @escaping @Sendable (TransferError) -> Void = { _ in },
-        remarked: @escaping @Sendable (Offer, PeerID, [AirDropRemark]) -> Void = { _, _, _ in },
+        remarked: @escaping @Sendable (Offer, PeerID, [EntryRemark]) -> Void = { _, _, _ in },
         card: @escaping @Sendable () -> AirDropCard?
     ) {
         self.reception = reception
@@ -189,7 +189,7 @@ private final class Unpacking: @unchecked Sendable {
     private let pull = BodyPull()
     private var result: Result<Void, TransferError> = .failure(TransferError(.unexpected, "nothing was unpacked"))
     /// Entries that were left out or renamed.
-    private(set) var remarks: [AirDropRemark] = []
+    private(set) var remarks: [EntryRemark] = []
     /// Why the bytes stopped before their end; nil at a normal end.
     private var interruption: TransferError?
 

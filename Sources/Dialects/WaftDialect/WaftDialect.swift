@@ -103,5 +103,5 @@ package enum WaftDialect {
 extension Dialect {
     /// Waft's own: keys are proved, interrupted transfers resume, and each item gets a receipt.
     package static let waft = Dialect(
-        name: "waft", title: "Waft", provesKeys: true, givesReceipts: true, resumes: true)
+        name: "waft", title: "Waft", proof: .always, givesReceipts: true, resumes: true)
 }

@@ -19,13 +19,13 @@ private enum DayAmounts {
     static func received(from sender: AmountSender, on day: Day, in database: Database) throws -> UInt64 {
         let (whose, value) =
             switch sender {
-            case .peer(let peer): ("peer", peer.bareText)
-            case .dialect(let dialect): ("dialect", dialect.name)
+            case .peer(let peer): ("peer = ?", peer.bareText)
+            case .dialect(let dialect): ("dialect = ? AND proved IS NULL", dialect.name)
             }
         // `total` adds floating-point numbers, which cannot overflow; sizes are bit patterns.
         let statement = try database.cachedStatement(
             sql: "SELECT total(size) FROM arrivals "
-                + "WHERE arrived > ? AND arrived <= ? AND \(whose) = ? AND stored_name IS NOT NULL")
+                + "WHERE arrived > ? AND arrived <= ? AND \(whose) AND stored_name IS NOT NULL")
         let row = try Row.fetchOne(
             statement, arguments: [day.start.milliseconds, day.end.milliseconds, value])
         let bytes = row.flatMap { Double.fromDatabaseValue($0[0]) } ?? 0

@@ -58,6 +58,7 @@ enum JournalSchema {
         migrator.registerMigration("asked") { database in try database.execute(sql: asked) }
         migrator.registerMigration("protection") { database in try database.execute(sql: protection) }
         migrator.registerMigration("resealings") { database in try database.execute(sql: resealings) }
+        migrator.registerMigration("proof") { database in try database.execute(sql: proof) }
         return migrator
     }
 
@@ -178,6 +179,11 @@ enum JournalSchema {
             device INTEGER NOT NULL,
             inode INTEGER NOT NULL
         ) STRICT;
+        """
+
+    /// Whether the sender proved a key, in a protocol that does not demand it; null where the protocol decides.
+    private static let proof = """
+        ALTER TABLE arrivals ADD COLUMN proved INTEGER;
         """
 
     /// How items left the Inbox; null if no departure is recorded.

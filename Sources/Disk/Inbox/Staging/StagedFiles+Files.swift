@@ -85,6 +85,20 @@ extension StagedFiles {
         }
     }
 
+    func dropFile() throws(TransferError) {
+        try state.withLock { state throws(TransferError) in
+            guard state.phase == .writing else { throw Self.goneFault }
+            guard let file = state.file.take() else { throw TransferError(.unexpected, "no file is open to drop") }
+            let (folder, name) = try filePlace(of: file.entry.path, what: "cannot remove", &state)
+            do throws(SystemError) {
+                try systemCall { unlinkat(folder.raw, name, 0) }
+            } catch {
+                throw .disk("cannot remove", file.displayPath, error, on: staging.folder.raw)
+            }
+            state.remove(file.entry.path)
+        }
+    }
+
     /// Whether a file is written behind: only the small files of a tree.
     private func gathers(_ entry: FileEntry) -> Bool {
         guard isTree, let size = entry.size else { return false }

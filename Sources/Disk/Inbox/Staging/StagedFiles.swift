@@ -128,6 +128,13 @@ final class StagedFiles: StagedItem {
                 came?.insert(KeptFile.pathHash(place))
             }
         }
+
+        mutating func remove(_ place: SafeRelativePath?) {
+            entryCount -= 1
+            guard let place else { return }
+            places?.removeAll { $0 == place }
+            came?.remove(KeptFile.pathHash(place))
+        }
     }
 
     /// For messages: these names were checked, so they can be shown.

@@ -13,16 +13,16 @@ enum ArrivalRow {
         number, transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer, \
         sender_name, annotation, content_outcome, content_type, content_explanation, stored_name, stored_path, \
         arrived, state, due, deferred_since, deferrals, attempts, refused_by, folder, handler, dialect, \
-        sent_digest, entries_came, protection, sealed_contents, \(DepartureRow.columns)
+        sent_digest, entries_came, protection, sealed_contents, proved, \(DepartureRow.columns)
         """
 
     static let insertion = """
         INSERT INTO arrivals (
             transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer,
             sender_name, annotation, content_outcome, content_type, content_explanation, device, inode,
-            arrived, state, due, folder, handler, dialect, sent_digest, entries_came, protection, sealed_contents,
+            arrived, state, due, folder, handler, dialect, sent_digest, entries_came, protection, sealed_contents, proved,
             deferrals, attempts, refused_by
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '[]')
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '[]')
         """
 
     /// The values of `insertion`.
@@ -50,6 +50,7 @@ enum ArrivalRow {
             facts.sentDigest?.description.databaseValue, facts.entries.map { Int64(bitPattern: $0).databaseValue },
             facts.protection.isSealed ? facts.protection.rawValue.databaseValue : nil,
             facts.sealedContents.map { Data($0).databaseValue },
+            facts.dialect.proof == .sometimes && facts.peer.unprovenBy == nil ? 1.databaseValue : nil,
         ]
         return StatementArguments(values)
     }
@@ -66,13 +67,14 @@ enum ArrivalRow {
         let waiting = try DeliveryRow.delivery(&columns, number: number, transfer: facts.transfer, peer: facts.peer)
         facts.destination = try destination(&columns)
         facts.dialect = try columns.optionalText("protocol") { dialects[$0] } ?? dialects.standard
-        facts.peer = facts.peer.visiting(by: facts.dialect)
         facts.sentDigest = try columns.optionalText("sender's digest") { Digest($0) }
         facts.entries = try columns.optionalBits("number of entries that came")
         if let protection = try columns.optionalText("protection", ProtectionClass.init(rawValue:)) {
             facts.destination = facts.destination.protected(as: protection)
         }
         facts.sealedContents = try columns.optionalBytes("sealed digests")
+        let isProven = try columns.optionalInteger("proof") ?? (facts.dialect.provesKeys ? 1 : 0)
+        facts.peer = facts.peer.visiting(by: facts.dialect, isProven: isProven == 1)
         return JournalEntry(
             arrival: Arrival(number: number, facts: facts, stored: stored), arrived: arrived, state: state,
             waiting: state == .waiting ? waiting : nil, attemptCount: waiting.attempts, attempts: [],

@@ -57,10 +57,9 @@ package struct ContactSnapshot: Sendable {
         return blocked.contains(id) ? .blocked(nil) : .stranger
     }
 
-    /// The relation of a peer that connects by `dialect`. Only Waft proves a key: by other protocols every peer is a
-    /// stranger.
+    /// The relation of a peer that connects by `dialect`: a peer that has proved no key is a stranger.
     package func relation(of id: PeerID, by dialect: Dialect) -> PeerRelation {
-        dialect.provesKeys ? relation(of: id) : .stranger
+        dialect.proof != .never && id.unprovenBy == nil ? relation(of: id) : .stranger
     }
 
     /// The contacts that `name` resembles although the peer's key is another. In this order: equal names, names that

@@ -41,6 +41,8 @@ package final class IncomingTransfer {
     private var staged: (any StagedItem)?
     /// The item that has begun and is neither whole nor abandoned.
     private var begun: Int?
+    /// Trees whose next file is still to come, where files come in any order.
+    private var aside: [Int: AsideItem] = [:]
     private var whole: [WholeItem] = []
     private var wholeBytes: UInt64 = 0
     private var receipts: [ItemReceipt]
@@ -66,7 +68,15 @@ package final class IncomingTransfer {
         var sealed: SealedDigests?
         var content: ContentVerdict?
         var isLookedInto = false
+        /// Why a part of a tree is missing: then it has another name, and no handler gets it.
+        var lack: TransferError?
     }
+
+    /// Trees that may hold files and folders open while they wait for their next file.
+    private static let openAside = 16
+
+    /// What the name of a tree gets of which a part did not come.
+    private static let lackMark = " (incomplete)"
 
     /// Items and bytes after which a batch is committed: one sync serves many small items, and a large item does not
     /// wait for the next ones.
@@ -147,6 +157,11 @@ package final class IncomingTransfer {
     package func beginItem(_ number: Int) throws(TransferError) {
         try order.beginItem(number)
         begun = number
+        if let taken = aside.removeValue(forKey: number) {
+            staged = taken.staged
+            listing = taken.listing.take()
+            return
+        }
         let isTree = offer.items[number].kind == .tree
         let protection = verdict.items[number].destination.protection ?? .none
         staged = try inbox.stage(
@@ -215,13 +230,14 @@ package final class IncomingTransfer {
     /// - Parameter digest: the sender's digest of the contents; nil if its protocol has none: then the contents are not
     ///   checked.
     package func endFile(digest: Digest?) throws(TransferError) {
-        try order.endFile()
+        try order.checkEndOfFile()
         let ours = fileDigest.finalize()
         guard digest == nil || ours == digest else {
             let name = currentFile?.path?.text ?? order.currentItem.map { offer.items[$0].name.text } ?? ""
             throw TransferError(.digestMismatch, "the contents of \(name) are not what was sent")
         }
         try current().endFile()
+        try order.endFile()
         if let entry = currentFile, let path = entry.path {
             listing?.file(path, executable: entry.executable, digest: ours)
         } else {
@@ -249,9 +265,58 @@ package final class IncomingTransfer {
         try current().closeFolder(path, modified: modified)
     }
 
+    /// Lets the current tree wait for its next file. Other items can begin meanwhile; `beginItem` takes it up again.
+    package func setAsideItem() throws(TransferError) {
+        try order.setAsideItem()
+        guard let begun else { return }
+        let item = try current()
+        if aside.count >= Self.openAside { try item.rest() }
+        aside[begun] = AsideItem(item, listing.take())
+        (staged, self.begun) = (nil, nil)
+    }
+
+    /// The current file has failed: nothing of it stays, and it may come again.
+    package func dropFile(_ fault: TransferError) throws(TransferError) {
+        guard let begun else { throw TransferError(.unexpected, "no item is being written") }
+        guard let entry = currentFile, entry.path != nil else { return try abandonItem(begun, fault) }
+        try order.dropFile()
+        try current().dropFile()
+        receivedEntries -= 1
+        currentFile = nil
+        try setAsideItem()
+    }
+
+    /// Why an item is not in the Inbox; nil if nothing has failed.
+    package func fault(of number: Int) -> TransferError? {
+        if case .failed(let fault) = receipts[number].outcome { fault } else { nil }
+    }
+
+    /// Ends a transfer whose files come in any order, whatever has come of it. A tree of which a part is missing is stored
+    /// under a name that says so: its sender was told that the files are here.
+    /// - Parameter fault: why the rest did not come.
+    package func close(_ fault: TransferError) -> Receipt {
+        if let begun {
+            endCurrent(keeping: false)
+            setFault(fault, begun)
+        }
+        for number in aside.keys.sorted() {
+            do throws(TransferError) {
+                try beginItem(number)
+                try end(digest: nil, lack: fault)
+            } catch {
+                endCurrent(keeping: false)
+                setFault(error, number)
+            }
+        }
+        commitWhole()
+        return Receipt(transfer: offer.transfer, items: receipts)
+    }
+
     /// - Parameter digest: the sender's digest of the item: the file's, or the listing's; nil as in `endFile`.
-    package func endItem(digest: Digest?) throws(TransferError) {
-        let (number, bytes, entries) = try order.endItem()
+    package func endItem(digest: Digest?) throws(TransferError) { try end(digest: digest, lack: nil) }
+
+    private func end(digest: Digest?, lack: TransferError?) throws(TransferError) {
+        let (number, bytes, entries) = try order.endItem(isIncomplete: lack != nil)
         let item = try current()
         let isInByteOrder = listing?.isInByteOrder ?? true
         guard let ours = listing != nil ? listing?.finalize() : soleFileDigest, digest == nil || ours == digest else {
@@ -268,10 +333,12 @@ package final class IncomingTransfer {
         whole.append(
             WholeItem(
                 number: number, staged: item, bytes: bytes, entries: entries, digest: lasting,
-                sentDigest: digest ?? lasting, sealed: sealed))
+                sentDigest: digest ?? lasting, sealed: sealed, lack: lack))
         wholeBytes += bytes
         if binding == .announced {
             try item.rest()
+        } else if binding == .scattered {
+            commitWhole()
         } else if whole.count >= Self.batchItems || wholeBytes >= Self.batchBytes {
             return commitWhole()
         }
@@ -419,13 +486,14 @@ package final class IncomingTransfer {
     private func commit() -> [StoredArrival] {
         let intended = whole.map { item in
             let facts = facts(of: item)
-            return IntendedArrival(facts: facts, identity: nil, isDelivered: isDelivered(facts))
+            return IntendedArrival(
+                facts: facts, identity: nil, isDelivered: item.lack == nil && isDelivered(facts))
         }
         for (item, arrival) in zip(whole, intended) { item.staged.label(arrival.facts) }
         var numbers: [ArrivalNumber] = []
         let items = whole.map { item in
             ItemToCommit(
-                item.staged, as: offer.items[item.number].name, in: verdict.items[item.number].destination.folder)
+                item.staged, as: offered(item).name, in: verdict.items[item.number].destination.folder)
         }
         let results = inbox.commit(items) { identities throws(TransferError) in
             numbers = try journal.intend(
@@ -439,8 +507,13 @@ package final class IncomingTransfer {
         for (index, (item, result)) in zip(whole, results).enumerated() {
             switch result {
             case .success(let place):
-                receipts[item.number] = ItemReceipt(
-                    .stored(name: place.name.text, size: item.bytes, digest: item.sentDigest), content: item.content)
+                if let lack = item.lack {
+                    setFault(lack, item.number)
+                } else {
+                    receipts[item.number] = ItemReceipt(
+                        .stored(name: place.name.text, size: item.bytes, digest: item.sentDigest), content: item.content
+                    )
+                }
                 let arrival = Arrival(number: numbers[index], facts: intended[index].facts, stored: place)
                 arrivals.append(
                     StoredArrival(arrival: arrival, awaitsDelivery: isSettled && intended[index].isDelivered))
@@ -463,12 +536,21 @@ package final class IncomingTransfer {
         }
     }
 
+    /// An item as it is stored: a tree of which a part is missing does not look whole.
+    private func offered(_ item: WholeItem) -> OfferedItem {
+        var offered = offer.items[item.number]
+        guard item.lack != nil else { return offered }
+        offered.name = SafeName(fitting: offered.name.text + Self.lackMark)
+        (offered.size, offered.entries) = (item.bytes, item.entries)
+        return offered
+    }
+
     private func facts(of item: WholeItem) -> ArrivalFacts {
         ArrivalFacts(
             transfer: offer.transfer,
             itemNumber: item.number,
             itemsInOffer: offer.items.count,
-            item: offer.items[item.number],
+            item: offered(item),
             size: item.bytes,
             entries: item.entries,
             digest: item.sealed?.stored ?? item.digest,
@@ -481,5 +563,16 @@ package final class IncomingTransfer {
             destination: verdict.items[item.number].destination,
             dialect: offer.dialect
         )
+    }
+}
+
+/// A tree that waits for its next file.
+private final class AsideItem {
+    let staged: any StagedItem
+    var listing: TreeListing?
+
+    init(_ staged: any StagedItem, _ listing: consuming TreeListing?) {
+        self.staged = staged
+        self.listing = listing
     }
 }

@@ -6,6 +6,7 @@
 ///          │  └──abandonItem──────┼─┼─┼───────────────────┤
 ///          └───────endItem────────┘ └─┴──────endFile──────┘
 ///     betweenItems ──presentItem──▶ betweenItems
+///     inItem ──setAsideItem──▶ betweenItems ──beginItem──▶ inItem, where files are requests of their own
 ///     betweenItems ──finish──▶ finished
 ///
 /// A refused event is the sender's fault and ends the transfer; the machine cannot be used afterwards.
@@ -28,6 +29,8 @@ package struct TransferOrder: ~Copyable {
     /// The first item that may still begin, where items come in the order of the offer.
     private var nextItem = 0
     private var hasBegun: [Bool]
+    /// Items that go on when their next file comes.
+    private var aside: [Int: ItemProgress] = [:]
     private let binding: OfferBinding
     private let items: [OfferedItem]
     private let accepted: [Bool]
@@ -54,7 +57,11 @@ package struct TransferOrder: ~Copyable {
 
     package mutating func beginItem(_ number: Int) throws(TransferError) {
         guard case .betweenItems = state else { throw Self.outOfOrder("an item began inside another") }
-        guard items.indices.contains(number), !hasBegun[number], binding == .announced || number >= nextItem else {
+        if let item = aside.removeValue(forKey: number) {
+            state = .inItem(item)
+            return
+        }
+        guard items.indices.contains(number), !hasBegun[number], binding != .exact || number >= nextItem else {
             throw Self.outOfOrder("item \(number) came twice, too late, or was never offered")
         }
         guard accepted[number] else { throw TransferError(.notAccepted, "item \(number) was not accepted") }
@@ -64,6 +71,25 @@ package struct TransferOrder: ~Copyable {
         }
         hasBegun[number] = true
         state = .inItem(ItemProgress(number: number))
+    }
+
+    /// The current item goes on later: `beginItem` takes it up again.
+    package mutating func setAsideItem() throws(TransferError) {
+        guard binding == .scattered, case .inItem(let item) = state else {
+            throw Self.outOfOrder("an item was set aside that had not begun")
+        }
+        aside[item.number] = item
+        state = .betweenItems
+    }
+
+    /// The current file of a tree has failed, and may come again.
+    package mutating func dropFile() throws(TransferError) {
+        guard binding == .scattered, case .inFile(var item, _, let received) = state else {
+            throw Self.outOfOrder("a file was dropped that had not begun")
+        }
+        item.bytes -= received
+        item.entries -= 1
+        state = .inItem(item)
     }
 
     /// An accepted item is not sent, because it is there already.
@@ -107,11 +133,18 @@ package struct TransferOrder: ~Copyable {
     }
 
     package mutating func endFile() throws(TransferError) {
+        state = .inItem(try fileThatCanEnd())
+    }
+
+    /// Checks that the current file can end.
+    package func checkEndOfFile() throws(TransferError) { _ = try fileThatCanEnd() }
+
+    private func fileThatCanEnd() throws(TransferError) -> ItemProgress {
         guard case .inFile(let item, let remaining, _) = state else {
             throw Self.outOfOrder("a file ended that had not begun")
         }
         if let remaining, remaining > 0 { throw Self.tooLittle }
-        state = .inItem(item)
+        return item
     }
 
     /// A folder or a link of a tree.
@@ -131,14 +164,18 @@ package struct TransferOrder: ~Copyable {
         state = .inItem(item)
     }
 
+    /// - Parameter isIncomplete: whether some of its files will not come.
     /// - Returns: the item's number, its bytes of contents, and its files, folders and links, itself included.
-    package mutating func endItem() throws(TransferError) -> (number: Int, bytes: UInt64, entries: UInt64) {
+    package mutating func endItem(
+        isIncomplete: Bool = false
+    ) throws(TransferError) -> (number: Int, bytes: UInt64, entries: UInt64) {
         guard case .inItem(let item) = state else { throw Self.outOfOrder("an item ended that had not begun") }
         let offered = items[item.number]
-        if binding == .exact, let size = offered.size, size != item.bytes { throw Self.tooLittle }
+        let isExact = binding != .announced && !isIncomplete
+        if isExact, let size = offered.size, size != item.bytes { throw Self.tooLittle }
         // The tree's own folder is counted in the offer and needs no entry of its own.
         let entries = offered.kind == .tree ? item.entries + 1 : item.entries
-        if let count = offered.entries, count != entries { throw Self.tooLittle }
+        if !isIncomplete, let count = offered.entries, count != entries { throw Self.tooLittle }
         state = .betweenItems
         return (item.number, item.bytes, entries)
     }
@@ -154,12 +191,14 @@ package struct TransferOrder: ~Copyable {
         case .finished:
             throw Self.outOfOrder("an item was abandoned after the end")
         }
+        if binding == .scattered { hasBegun[number] = false }
         state = .betweenItems
     }
 
     /// The end of the whole: every accepted item has come or was abandoned.
     package mutating func finish() throws(TransferError) {
         guard case .betweenItems = state else { throw Self.outOfOrder("the contents ended inside an item") }
+        if binding == .scattered { return state = .finished }
         for (number, isAccepted) in accepted.enumerated() where isAccepted && !hasBegun[number] { throw Self.tooLittle }
         state = .finished
     }

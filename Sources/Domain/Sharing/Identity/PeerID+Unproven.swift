@@ -17,8 +17,9 @@ extension PeerID {
     }
 
     /// The id of an earlier visit by a dialect, as the journal has it.
-    package func visiting(by dialect: Dialect) -> PeerID {
-        dialect.provesKeys ? self : PeerID(self, unprovenBy: dialect)
+    /// - Parameter isProven: whether the peer proved a key then.
+    package func visiting(by dialect: Dialect, isProven: Bool) -> PeerID {
+        isProven ? self : PeerID(self, unprovenBy: dialect)
     }
 
     /// An id that no peer has had, and no peer will have again.

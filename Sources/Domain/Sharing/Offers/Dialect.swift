@@ -6,17 +6,27 @@ package struct Dialect: Sendable {
     package let name: String
     /// Its name as people know it: one or two words.
     package let title: String
-    /// Whether its peers prove that they hold a key. Without a proof, every peer is a stranger.
-    package let provesKeys: Bool
+    /// Whether its peers prove that they hold a key. Without a proof, a peer is a stranger.
+    package enum Proof: Sendable {
+        case always
+        /// Some programs prove a key, others cannot.
+        case sometimes
+        case never
+    }
+
+    package let proof: Proof
     /// Whether a sender learns of each item what became of it: the name in the Inbox, the digest, the handler's answer.
     package let givesReceipts: Bool
     /// Whether an interrupted transfer can be resumed, so that the parts of it are kept.
     package let resumes: Bool
 
-    package init(name: String, title: String, provesKeys: Bool, givesReceipts: Bool, resumes: Bool) {
+    package init(name: String, title: String, proof: Proof, givesReceipts: Bool, resumes: Bool) {
         (self.name, self.title) = (name, title)
-        (self.provesKeys, self.givesReceipts, self.resumes) = (provesKeys, givesReceipts, resumes)
+        (self.proof, self.givesReceipts, self.resumes) = (proof, givesReceipts, resumes)
     }
+
+    /// Whether every peer proves a key.
+    package var provesKeys: Bool { proof == .always }
 }
 
 /// Dialects of one name are one dialect.

@@ -16,9 +16,9 @@ package struct DialectTable: Sendable {
     ///   proves and promises nothing.
     package subscript(name: String) -> Dialect {
         all.first { $0.name == name }
-            ?? Dialect(name: name, title: name, provesKeys: false, givesReceipts: false, resumes: false)
+            ?? Dialect(name: name, title: name, proof: .never, givesReceipts: false, resumes: false)
     }
 
-    /// The dialects whose peers prove no key: rules can name them as senders.
+    /// The dialects whose peers need not prove a key: rules can name their strangers as senders.
     package var unproven: [Dialect] { all.filter { !$0.provesKeys } }
 }

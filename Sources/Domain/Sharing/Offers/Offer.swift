@@ -46,6 +46,10 @@ package enum OfferBinding: Sendable {
     /// For protocols whose offers are announcements: items come in any order, each once, and its size is the most that
     /// may come.
     case announced
+    /// For protocols in which each file is a request of its own, and has an answer of its own: the files of all items come
+    /// in any order, each with the size that the offer says. A file that fails can come again. An item is stored with its
+    /// last file.
+    case scattered
 }
 
 /// One activity item as it stands in an offer: everything that is known before any content moves.

@@ -25,6 +25,9 @@ package protocol StagedItem: AnyObject, Sendable {
     func write(_ bytes: UnsafeRawBufferPointer) throws(TransferError)
     /// Ends the file: mode and time are set.
     func endFile() throws(TransferError)
+    /// Removes the file of a tree that was begun, as if it had not been: it may be begun again.
+    /// - Throws: `storage`.
+    func dropFile() throws(TransferError)
     /// - Throws: as `beginFile`.
     func makeFolder(_ path: SafeRelativePath) throws(TransferError)
     /// - Throws: as `beginFile`.

@@ -8,11 +8,11 @@ package protocol AmountReading: Sendable {
 package enum AmountSender: Hashable, Sendable {
     /// The peer with this key.
     case peer(PeerID)
-    /// All peers of a protocol in which peers prove no key.
+    /// All peers of a protocol that prove no key.
     case dialect(Dialect)
 
     package init(_ peer: PeerID, by dialect: Dialect) {
-        self = dialect.provesKeys ? .peer(peer) : .dialect(dialect)
+        self = dialect.proof != .never && peer.unprovenBy == nil ? .peer(peer) : .dialect(dialect)
     }
 
     /// The protocol of the sender; nil for a peer with a key.

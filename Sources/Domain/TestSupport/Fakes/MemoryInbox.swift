@@ -18,6 +18,7 @@ package final class MemoryInbox: InboxStoring {
         /// `total` counts all bytes written to this Inbox, these included.
         case write(total: UInt64)
         case endFile
+        case dropFile
         case makeFolder(path: String)
         case makeLink(path: String)
         case closeFolder
@@ -388,6 +389,14 @@ private final class MemoryStagedItem: StagedItem {
             guard let file = state.file else { preconditionFailure("a file was ended that had not begun") }
             state.entries[file.path?.text ?? ""] = .file(
                 state.bytes, executable: file.executable, modified: file.modified)
+            state.file = nil
+            state.bytes = []
+        }
+    }
+
+    func dropFile() throws(TransferError) {
+        try step(.dropFile) { state in
+            precondition(state.file?.path != nil, "only a file of a tree that has begun can be dropped")
             state.file = nil
             state.bytes = []
         }

@@ -5,14 +5,20 @@ package import Sharing
 extension Dialect {
     /// A dialect with all abilities, for tests of the domain.
     package static let keyed = Dialect(
-        name: "waft", title: "Waft", provesKeys: true, givesReceipts: true, resumes: true)
+        name: "waft", title: "Waft", proof: .always, givesReceipts: true, resumes: true)
     /// A dialect that proves and promises nothing.
     package static let keyless = Dialect(
-        name: "airdrop", title: "AirDrop", provesKeys: false, givesReceipts: false, resumes: false)
+        name: "airdrop", title: "AirDrop", proof: .never, givesReceipts: false, resumes: false)
+}
+
+extension Dialect {
+    /// A dialect in which some peers prove a key, and each file is a request of its own.
+    package static let mixed = Dialect(
+        name: "localsend", title: "LocalSend", proof: .sometimes, givesReceipts: false, resumes: false)
 }
 
 extension DialectTable {
-    package static let samples = DialectTable([.keyed, .keyless])
+    package static let samples = DialectTable([.keyed, .keyless, .mixed])
 }
 
 extension Offer {

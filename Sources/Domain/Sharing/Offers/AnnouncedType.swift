@@ -1,8 +1,7 @@
-import Sharing
-import UniformTypes
+package import UniformTypes
 
 /// Finds the type of an offered file or folder.
-enum AnnouncedType {
+package enum AnnouncedType {
     /// The more specific of the announced type and the type of the name. If neither conforms to the other, the nearest
     /// type that both conform to: a script announced as a picture is neither. An announced type that does not fit the
     /// kind is ignored.
@@ -11,7 +10,9 @@ enum AnnouncedType {
     ///   - said: the announced type; nil for none, or one that cannot be read.
     ///   - name: composed.
     ///   - kind: a file or a tree.
-    static func of(said: UniformType?, name: String, kind: ItemKind, _ registry: TypeRegistry) -> UniformType {
+    package static func of(
+        said: UniformType?, name: String, kind: ItemKind, _ registry: TypeRegistry
+    ) -> UniformType {
         let named = registry.type(forFileName: name, kind: kind.fileKind)
         guard let said = said.map(registry.resolved), kind.admits(said, by: registry) else { return named }
         if registry.conforms(said, to: named) { return said }

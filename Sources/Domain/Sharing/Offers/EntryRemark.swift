@@ -1,7 +1,5 @@
-import Sharing
-
 /// A difference between the sent and the stored items: one entry was left out or renamed.
-package struct AirDropRemark: Equatable, Sendable {
+package struct EntryRemark: Equatable, Sendable {
     /// The sender's name of the entry. Foreign text.
     package let entry: String
     /// One clause: `left out: the link leads out of its folder`.
@@ -9,22 +7,24 @@ package struct AirDropRemark: Equatable, Sendable {
 }
 
 /// The remarks on one transfer: the first ones, and the number of the others.
-struct RemarkList {
+package struct RemarkList {
     private static let shown = 20
     /// Maximum characters of an entry.
     private static let entryLength = 200
 
-    private var first: [AirDropRemark] = []
+    private var first: [EntryRemark] = []
     private var others = 0
 
+    package init() {}
+
     /// The listed remarks; a last one counts the others.
-    var all: [AirDropRemark] {
-        others == 0 ? first : first + [AirDropRemark(entry: "\(others) more", reason: "left out or renamed")]
+    package var all: [EntryRemark] {
+        others == 0 ? first : first + [EntryRemark(entry: "\(others) more", reason: "left out or renamed")]
     }
 
-    mutating func leftOut(_ entry: String, _ reason: some CustomStringConvertible) { add(entry, "left out: \(reason)") }
+    package mutating func leftOut(_ entry: String, _ reason: some CustomStringConvertible) { add(entry, "left out: \(reason)") }
 
-    mutating func renamed(_ entry: String, _ name: String) {
+    package mutating func renamed(_ entry: String, _ name: String) {
         add(entry, "stored as \(PathText.printable(name, limit: Self.entryLength))")
     }
 
@@ -33,6 +33,6 @@ struct RemarkList {
             others += 1
             return
         }
-        first.append(AirDropRemark(entry: PathText.printable(entry, limit: Self.entryLength), reason: reason))
+        first.append(EntryRemark(entry: PathText.printable(entry, limit: Self.entryLength), reason: reason))
     }
 }

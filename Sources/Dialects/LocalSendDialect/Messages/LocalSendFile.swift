@@ -1,0 +1,95 @@
+import Foundation
+package import Sharing
+
+/// A file in an offer.
+package struct LocalSendFile: Codable, Hashable, Sendable {
+    package var id: String
+    /// May contain `/`: folders travel in this way.
+    package var fileName: String
+    /// Bytes.
+    package var size: UInt64
+    /// A MIME type, or a word of version 1: `image`, `video`, `pdf`, `text`, `apk`, `other`.
+    package var fileType: String
+    /// Lower-case hexadecimal digits.
+    package var sha256: String?
+    /// The text of a message.
+    package var preview: String?
+    package var metadata: Metadata?
+
+    package struct Metadata: Codable, Hashable, Sendable {
+        /// RFC 3339 with an offset.
+        package var modified: String?
+
+        package init(modified: String?) { self.modified = modified }
+
+        package init(from decoder: any Decoder) throws {
+            // The app ignores a time that it cannot read.
+            let keys = try? decoder.container(keyedBy: CodingKeys.self)
+            modified = try? keys?.decode(String.self, forKey: .modified)
+        }
+    }
+
+    package init(id: String, fileName: String, size: UInt64, fileType: String) {
+        (self.id, self.fileName, self.size, self.fileType) = (id, fileName, size, fileType)
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let keys = try decoder.container(keyedBy: CodingKeys.self)
+        id = try keys.decode(String.self, forKey: .id)
+        fileName = try keys.decode(String.self, forKey: .fileName)
+        size = try keys.decode(UInt64.self, forKey: .size)
+        fileType = (try? keys.decode(String.self, forKey: .fileType)) ?? "application/octet-stream"
+        sha256 = try? keys.decode(String.self, forKey: .sha256)
+        preview = try? keys.decode(String.self, forKey: .preview)
+        metadata = try? keys.decode(Metadata.self, forKey: .metadata)
+    }
+}
+
+/// The question whether files may be sent.
+package struct LocalSendQuestion: Codable, Sendable {
+    package var info: LocalSendDevice
+    /// By their ids.
+    package var files: [String: LocalSendFile]
+
+    package init(info: LocalSendDevice, files: [LocalSendFile]) {
+        self.info = info
+        self.files = Dictionary(files.map { ($0.id, $0) }) { first, _ in first }
+    }
+}
+
+/// The answer to a question of which something was accepted.
+package struct LocalSendSession: Codable, Sendable {
+    package var sessionId: String
+    /// A token for each accepted file, by the file's id.
+    package var files: [String: String]
+
+    package init(sessionId: String, files: [String: String]) {
+        (self.sessionId, self.files) = (sessionId, files)
+    }
+}
+
+/// The body of an answer that is no success.
+package struct LocalSendMessage: Codable, Sendable {
+    package var message: String
+
+    package init(_ message: String) { self.message = message }
+}
+
+/// Times as LocalSend writes them.
+package enum LocalSendTime {
+    /// - Returns: nil for a text that is no time with an offset.
+    package static func read(_ text: String) -> Timestamp? {
+        let whole = Date.ISO8601FormatStyle()
+        let parts = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        guard text.utf8.count <= 64, let date = (try? whole.parse(text)) ?? (try? parts.parse(text)) else { return nil }
+        let seconds = date.timeIntervalSince1970.rounded(.down)
+        guard let exact = Int64(exactly: seconds) else { return nil }
+        return Timestamp(
+            seconds: exact, nanoseconds: UInt32((date.timeIntervalSince1970 - seconds) * 1_000_000) * 1_000)
+    }
+
+    package static func text(_ time: Timestamp) -> String {
+        let date = Date(timeIntervalSince1970: Double(time.seconds) + Double(time.nanoseconds / 1_000_000) / 1_000)
+        return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}

@@ -1,0 +1,219 @@
+import Digests
+import Secrets
+import Sharing
+import Synchronization
+
+/// An accepted offer while its files come.
+///
+/// Each file is a request of its own, on any connection. The files go into the Inbox one after the other: a request waits,
+/// unread, while the one before it writes.
+final class UploadSession: Sendable {
+    /// A file that may come.
+    struct Ticket: Sendable {
+        var id: String
+        var place: AskedFiles.Place
+    }
+
+    /// Why a request for a file is refused.
+    enum Refusal: Error {
+        /// The token is wrong, or of no more use.
+        case unknown
+        /// The same file is being sent.
+        case busy
+    }
+
+    private struct File {
+        let token: [UInt8]
+        var isComing = false
+        var hasCome = false
+        var attempts = 0
+    }
+
+    private struct State {
+        var files: [String: File] = [:]
+        /// Ends the requests that are open, by their numbers.
+        var requests: [Int: @Sendable () -> Void] = [:]
+        var nextRequest = 0
+        var lastActive = ContinuousClock.now
+        /// Why nothing more is taken.
+        var fault: TransferError?
+    }
+
+    let id = UploadSession.secret()
+    let offer: Offer
+    let visitor: Visitor
+    private let places: [String: AskedFiles.Place]
+    private let state: Mutex<State>
+    private let turns = Turnstile()
+    private let contents: ScatteredContents
+
+    /// - Parameter accepted: the ids of the accepted files.
+    init(_ asked: AskedFiles, accepted: [String], from visitor: Visitor, _ transfer: sending IncomingTransfer) {
+        (offer, places, self.visitor) = (asked.offer, asked.places, visitor)
+        var files: [String: File] = [:]
+        for id in accepted { files[id] = File(token: Array(Self.secret().utf8)) }
+        state = Mutex(State(files: files))
+        var counts: [Int: Int] = [:]
+        for id in accepted { if let place = asked.places[id] { counts[place.item, default: 0] += 1 } }
+        contents = ScatteredContents(transfer, filesLeft: counts)
+    }
+
+    /// 32 hexadecimal digits: identifiers go into queries as they are.
+    private static func secret() -> String { TransferID().text }
+
+    /// What the sender gets: a token for each accepted file.
+    var answer: LocalSendSession {
+        LocalSendSession(
+            sessionId: id,
+            files: state.withLock { $0.files.mapValues { String(decoding: $0.token, as: UTF8.self) } })
+    }
+
+    /// Whether a visitor may speak about this session: the same key where one was proved, and the same address.
+    func belongs(to other: Visitor) -> Bool {
+        guard visitor.address == other.address else { return false }
+        return visitor.peer.unprovenBy != nil || visitor.peer == other.peer
+    }
+
+    /// How long the session has waited for a request; nil while there is one.
+    func idle(at now: ContinuousClock.Instant) -> Duration? {
+        state.withLock { $0.requests.isEmpty ? now - $0.lastActive : nil }
+    }
+
+    // MARK: Files
+
+    /// Takes one file.
+    /// - Parameters:
+    ///   - interrupt: ends the request.
+    ///   - next: the next bytes, nil at their end. Called in this file's turn only.
+    /// - Returns: whether it was the last file.
+    /// - Throws: `Refusal`, `TransferError`.
+    func take<Bytes>(
+        _ id: String, token: String, interrupt: @escaping @Sendable () -> Void, next: () async throws -> Bytes?,
+        write: (Bytes, (UnsafeRawBufferPointer) throws(TransferError) -> Void) throws(TransferError) -> Void
+    ) async throws -> Bool {
+        guard let place = places[id] else { throw Refusal.unknown }
+        let number = try enter(id, token, interrupt)
+        var hasCome = false
+        defer { leave(id, number, hasCome: hasCome) }
+        try await turns.pass {
+            if let fault = state.withLock({ $0.fault }) { throw fault }
+            try await contents.take(place, next: next, write: write)
+        }
+        hasCome = true
+        return state.withLock { state in
+            state.files[id]?.hasCome = true
+            return state.files.values.allSatisfy(\.hasCome)
+        }
+    }
+
+    private func enter(
+        _ id: String, _ token: String, _ interrupt: @escaping @Sendable () -> Void
+    ) throws(Refusal) -> Int {
+        try state.withLock { state throws(Refusal) in
+            guard let file = state.files[id], KeyDerivation.areEqual(file.token, Array(token.utf8)), !file.hasCome,
+                file.attempts < LocalSendLimits.attempts, state.fault == nil
+            else { throw .unknown }
+            guard !file.isComing else { throw .busy }
+            state.files[id]?.isComing = true
+            state.files[id]?.attempts += 1
+            state.nextRequest += 1
+            state.requests[state.nextRequest] = interrupt
+            return state.nextRequest
+        }
+    }
+
+    private func leave(_ id: String, _ number: Int, hasCome: Bool) {
+        state.withLock { state in
+            state.files[id]?.isComing = false
+            state.requests[number] = nil
+            state.lastActive = .now
+        }
+    }
+
+    // MARK: The end
+
+    /// Takes nothing more, and ends the requests that are open.
+    func stop(_ fault: TransferError) {
+        let interrupts = state.withLock { state in
+            state.fault = state.fault ?? fault
+            return Array(state.requests.values)
+        }
+        for interrupt in interrupts { interrupt() }
+    }
+
+    /// Closes the transfer, when no request writes any more. Once.
+    func close(_ fault: TransferError, into reception: Reception) async {
+        stop(fault)
+        try? await turns.pass { contents.close(fault, into: reception) }
+    }
+}
+
+/// The transfer of a session. Used in its turnstile only.
+private final class ScatteredContents: @unchecked Sendable {
+    private let transfer: IncomingTransfer
+    /// Files that each item still waits for.
+    private var filesLeft: [Int: Int]
+    private var folders: [Int: Set<SafeRelativePath>] = [:]
+    private var isClosed = false
+
+    init(_ transfer: IncomingTransfer, filesLeft: [Int: Int]) {
+        (self.transfer, self.filesLeft) = (transfer, filesLeft)
+    }
+
+    func take<Bytes>(
+        _ place: AskedFiles.Place, next: () async throws -> Bytes?,
+        write: (Bytes, (UnsafeRawBufferPointer) throws(TransferError) -> Void) throws(TransferError) -> Void
+    ) async throws {
+        guard !isClosed else { throw TransferError(.notAccepted, "this transfer is over") }
+        try transfer.beginItem(place.item)
+        do {
+            if let path = place.path { try makeFolders(above: path, in: place.item) }
+            try transfer.beginFile(
+                FileEntry(path: place.path, executable: false, modified: place.modified, size: place.size))
+        } catch {
+            if place.path == nil {
+                try transfer.abandonItem(place.item, error)
+            } else {
+                try transfer.setAsideItem()
+            }
+            throw error
+        }
+        do {
+            while let bytes = try await next() {
+                try write(bytes) { (raw) throws(TransferError) in try transfer.write(raw) }
+            }
+            try transfer.endFile(digest: place.digest)
+        } catch {
+            let fault = error as? TransferError ?? Self.brokenOff
+            try transfer.dropFile(fault)
+            throw fault
+        }
+        filesLeft[place.item, default: 1] -= 1
+        guard filesLeft[place.item] == 0 else { return try transfer.setAsideItem() }
+        try transfer.endItem(digest: nil)
+        if let fault = transfer.fault(of: place.item) { throw fault }
+    }
+
+    private func makeFolders(above path: SafeRelativePath, in item: Int) throws(TransferError) {
+        var missing: [SafeRelativePath] = []
+        var next = path.parent
+        while let folder = next, !folders[item, default: []].contains(folder) {
+            missing.append(folder)
+            next = folder.parent
+        }
+        for folder in missing.reversed() {
+            try transfer.folder(folder)
+            folders[item, default: []].insert(folder)
+        }
+    }
+
+    func close(_ fault: TransferError, into reception: Reception) {
+        guard !isClosed else { return }
+        isClosed = true
+        let receipt = transfer.close(fault)
+        let isWhole = receipt.items.enumerated().allSatisfy { $0.element.isStored || filesLeft[$0.offset] == nil }
+        reception.end(transfer, receipt, fault: isWhole ? nil : fault)
+    }
+
+    private static let brokenOff = TransferError(.interrupted, "the connection broke off")
+}

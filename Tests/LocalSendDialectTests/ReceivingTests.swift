@@ -1,0 +1,190 @@
+import Digests
+import Foundation
+import HTTPChannel
+import NIOCore
+import NIOHTTP1
+import Sharing
+import TestSupport
+import Testing
+
+@testable import LocalSendDialect
+
+@Suite("Receiving by LocalSend")
+struct ReceivingTests {
+    @Test("files of a folder and single files arrive in any order, each answered when it is stored")
+    func anyOrder() async throws {
+        try await LocalSendLoopback.run { receiver in
+            let files = [LocalSendFile.sample("trip/a"), .sample("trip/day/b", "night"), .sample("c")]
+            let session = try #require(try await receiver.ask(files).session)
+            #expect(try await receiver.upload("hello", as: "trip-a", in: session) == 200)
+            #expect(try await receiver.upload("hello", as: "c", in: session) == 200)
+            #expect(receiver.inbox.names == ["c"])
+            #expect(try await receiver.upload("night", as: "trip-day-b", in: session) == 200)
+            #expect(receiver.inbox.names == ["c", "trip"])
+            let tree = try #require(receiver.inbox["trip"])
+            #expect(tree.entries["day/b"]?.bytes == Array("night".utf8))
+            #expect(try await receiver.upload("night", as: "trip-day-b", in: session) == 403)
+            #expect(receiver.inbox.stagedCount == 0)
+        }
+    }
+
+    @Test("a message is stored as a text with the answer to the question")
+    func message() async throws {
+        try await LocalSendLoopback.run { receiver in
+            var file = LocalSendFile.sample("5e0c.txt", "back at six 👋", id: "m")
+            (file.fileType, file.preview) = ("text/plain", "back at six 👋")
+            let status = try await receiver.status([file])
+            #expect(status == 204)
+            #expect(receiver.inbox["back at six 👋.txt"]?.bytes == Array("back at six 👋".utf8))
+        }
+    }
+
+    @Test("a message that is a URL is stored as a link")
+    func link() async throws {
+        try await LocalSendLoopback.run { receiver in
+            var file = LocalSendFile.sample("5e0c.txt", "https://example.com/a", id: "m")
+            (file.fileType, file.preview) = ("text/plain", "https://example.com/a")
+            let status = try await receiver.status([file])
+            #expect(status == 204)
+            #expect(receiver.inbox.names == ["example.com.url"])
+        }
+    }
+
+    @Test("a file whose digest is wrong is refused with 422, and can be sent again")
+    func wrongDigest() async throws {
+        try await LocalSendLoopback.run { receiver in
+            var file = LocalSendFile.sample("a")
+            file.sha256 = String(Digest.of(.sha256, Array("hello".utf8)).description.dropFirst("sha-256:".count))
+            let session = try #require(try await receiver.ask([file]).session)
+            #expect(try await receiver.upload("jello", as: "a", in: session) == 422)
+            #expect(try await receiver.upload("hell", as: "a", in: session) == 400)
+            #expect(try await receiver.upload("hello", as: "a", in: session) == 200)
+            #expect(receiver.inbox["a"]?.bytes == Array("hello".utf8))
+        }
+    }
+
+    @Test("a refused question is answered with 403 and the reason, never with 204")
+    func declined() async throws {
+        try await LocalSendLoopback.run(.decline) { receiver in
+            let reply = try await receiver.ask([.sample("a")])
+            #expect(reply.session == nil)
+            #expect(reply.status == 403)
+        }
+    }
+
+    @Test("three wrong PINs lock an address out; a missing one does not count")
+    func pins() async throws {
+        try await LocalSendLoopback.run(pin: "471100") { receiver in
+            for _ in 0..<5 {
+                let status = try await receiver.status([.sample("a")])
+                #expect(status == 401)
+            }
+            let status = try await receiver.status([.sample("a")], pin: "471100")
+            #expect(status == 200)
+            for _ in 0..<3 {
+                let status = try await receiver.status([.sample("a")], pin: "1")
+                #expect(status == 401)
+            }
+            let last = try await receiver.status([.sample("a")], pin: "471100")
+            #expect(last == 429)
+        }
+    }
+
+    @Test("a receiver that hides answers every request alike and tells nothing")
+    func hidden() async throws {
+        try await LocalSendLoopback.run(isVisible: false) { receiver in
+            for path in ["/api/localsend/v2/info", "/api/localsend/v1/info", "/", "/x"] {
+                let answer = try await receiver.get(path)
+                #expect(answer.status.code == 403)
+                #expect(!String(buffer: answer.body).contains("kitchen"))
+            }
+            let status = try await receiver.status([.sample("a")])
+            #expect(status == 403)
+        }
+    }
+
+    @Test("info and register tell the name; register reports the other device, and never this one")
+    func register() async throws {
+        try await LocalSendLoopback.run { receiver in
+            for path in ["/api/localsend/v2/info", "/api/localsend/v1/info?fingerprint=77"] {
+                let answer = try await receiver.get(path)
+                #expect(LocalSendDevice(message: answer.body.readableBytesView)?.alias == "kitchen")
+            }
+            var phone = LocalSendDevice(alias: "phone", deviceModel: "", deviceType: "mobile", fingerprint: "AA")
+            (phone.port, phone.scheme) = (53_317, .https)
+            #expect(try await receiver.postStatus("register", String(decoding: phone.message(), as: UTF8.self)) == 200)
+            let own = String(decoding: LocalSendLoopback.device.message(), as: UTF8.self)
+            #expect(try await receiver.postStatus("register", own) == 412)
+            #expect(try await receiver.postStatus("register", "{}") == 400)
+            #expect(receiver.met.all.map(\.alias) == ["phone"])
+        }
+    }
+
+    @Test(
+        "names that lead elsewhere, and names that are two things, refuse the whole question",
+        arguments: [
+            ["../a"], ["/etc/passwd"], ["t/../../a"], ["t/./a"], ["t/a", "t/a/b"],
+        ])
+    func badNames(_ names: [String]) async throws {
+        try await LocalSendLoopback.run { receiver in
+            let files = names.enumerated().map { LocalSendFile.sample($1, id: "f\($0)") }
+            let status = try await receiver.status(files)
+            #expect(status == 400)
+            #expect(receiver.consent.asked.all.isEmpty)
+        }
+    }
+
+    @Test("a wrong token, session or file is refused with 403, a missing parameter with 400")
+    func tokens() async throws {
+        try await LocalSendLoopback.run { receiver in
+            let session = try #require(try await receiver.ask([.sample("a")]).session)
+            #expect(try await receiver.upload("hello", as: "a", in: session, token: "x") == 403)
+            #expect(try await receiver.upload("hello", as: "b", in: session, token: "x") == 403)
+            #expect(try await receiver.postStatus("upload?sessionId=1&fileId=a&token=x") == 403)
+            #expect(try await receiver.postStatus("upload?sessionId=1&fileId=a") == 400)
+            #expect(receiver.inbox.stagedCount == 0)
+        }
+    }
+
+    @Test("after a cancel the files that were answered with 200 stay, and nothing else")
+    func cancel() async throws {
+        try await LocalSendLoopback.run { receiver in
+            let session = try #require(try await receiver.ask([.sample("t/a"), .sample("t/b"), .sample("c")]).session)
+            #expect(try await receiver.upload("hello", as: "t-a", in: session) == 200)
+            #expect(try await receiver.postStatus("cancel?sessionId=\(session.sessionId)") == 200)
+            #expect(receiver.inbox.names == ["t (incomplete)"])
+            #expect(try await receiver.upload("hello", as: "c", in: session) == 403)
+            #expect(receiver.inbox.stagedCount == 0)
+        }
+    }
+
+    @Test("a cancel without a session takes the waiting question back")
+    func cancelQuestion() async throws {
+        try await LocalSendLoopback.run(.never) { receiver in
+            async let answer = receiver.ask([.sample("a")])
+            _ = try await receiver.consent.asked.first()
+            #expect(try await receiver.postStatus("cancel") == 200)
+            let refused = try await answer
+            #expect(refused.session == nil)
+        }
+    }
+
+    @Test(
+        "a question that is no question is refused with 400",
+        arguments: ["", "{}", "[]", #"{"info":{"alias":"a"},"files":{}}"#, #"{"info":{},"files":{"a":{}}}"#])
+    func nonsense(_ body: String) async throws {
+        try await LocalSendLoopback.run { receiver in
+            let status = try await receiver.postStatus("prepare-upload", body)
+            #expect(status == 400)
+        }
+    }
+
+    @Test("times are kept to the millisecond, and a time that cannot be read is none")
+    func times() {
+        #expect(LocalSendTime.read("2026-05-01T10:00:00Z") == Timestamp(seconds: 1_777_629_600, nanoseconds: 0))
+        #expect(LocalSendTime.read("2026-05-01T12:00:00.250+02:00")?.seconds == 1_777_629_600)
+        #expect(LocalSendTime.read("yesterday") == nil)
+        let time = Timestamp(seconds: 1_777_629_600, nanoseconds: 250_000_000)
+        #expect(LocalSendTime.read(LocalSendTime.text(time)) == time)
+    }
+}
