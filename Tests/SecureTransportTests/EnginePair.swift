@@ -41,7 +41,7 @@ struct EnginePair {
     ) throws {
         client = try TLSEngine(
             context: .make(role: .client, identity: clientIdentity, profile: clientProfile, limits: limits),
-            expectedPeers: expectedPeers
+            pin: PeerPin(keys: expectedPeers)
         )
         server = try TLSEngine(
             context: .make(role: .server, identity: serverIdentity, profile: serverProfile, limits: limits)

@@ -14,6 +14,13 @@ extension TLSProfile {
         profile.versions = .tls12 ... .tls13
         return profile
     }()
+
+    /// With a proof of the peers that have one, also by TLS 1.2.
+    static let offered: TLSProfile = {
+        var profile = TLSProfile.airdrop
+        profile.proof = .ifOffered(in: .keyless)
+        return profile
+    }()
 }
 
 extension SecureListener.Configuration {

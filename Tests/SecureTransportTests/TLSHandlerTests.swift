@@ -118,7 +118,7 @@ import Testing
         let context = try TLSContext.make(role: .client, identity: Identities.alice, profile: .waft)
         let wire = Wire()
         let listener = Listener()
-        let tls = try TLSHandler(context: context, expectedPeers: [Identities.mallory.peerID])
+        let tls = try TLSHandler(context: context, pin: PeerPin(keys: [Identities.mallory.peerID]))
         let client = EmbeddedChannel(handlers: [wire, tls, listener], loop: loop)
         let server = try Side(.server, loop: loop)
         try client.connect(to: SocketAddress(unixDomainSocketPath: "/")).wait()

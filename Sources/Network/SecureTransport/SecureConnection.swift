@@ -1,7 +1,7 @@
 package import NIOCore
 package import Sharing
 
-/// A connection whose handshake is done: the peer holds the key of `peerID`.
+/// A connection whose handshake is done: the peer holds the key of `peerID`, if that is the id of a key.
 ///
 /// - Parameter Output: the result of the caller's pipeline configurator, such as a `NIOAsyncChannel`.
 package struct SecureConnection<Output: Sendable>: Sendable {
@@ -13,6 +13,9 @@ package struct SecureConnection<Output: Sendable>: Sendable {
 
     /// The peer's identity.
     package let peerID: PeerID
+
+    /// The certificate whose key the peer has proved to hold; nil if it has proved none.
+    package let certificateFingerprint: CertificateFingerprint?
 
     /// The peer's address: for logs and for the user, never to decide its identity (security rule 1).
     package let remoteAddress: SocketAddress?

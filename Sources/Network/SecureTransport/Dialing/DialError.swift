@@ -21,7 +21,7 @@ package struct DialError: Error {
         case notTLS
         /// The program that listens speaks TLS, but is not Waft or has no version in common.
         case notWaft
-        /// A peer with another key than expected answered.
+        /// A peer with another key or certificate than expected answered.
         case wrongKey
 
         package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }

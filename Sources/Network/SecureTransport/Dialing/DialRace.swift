@@ -15,7 +15,7 @@ final class DialRace<Output: Sendable> {
 
     private let eventLoop: any EventLoop
     private let context: TLSContext
-    private let expectedPeers: Set<PeerID>?
+    private let pin: PeerPin
     private let logger: Logger
     private let configurePipeline: @Sendable (any Channel, PeerID) throws -> Output
     private let promise: EventLoopPromise<SecureConnection<Output>>
@@ -31,14 +31,14 @@ final class DialRace<Output: Sendable> {
     init(
         eventLoop: any EventLoop,
         context: TLSContext,
-        expectedPeers: Set<PeerID>?,
+        pin: PeerPin,
         logger: Logger,
         configurePipeline: @escaping @Sendable (any Channel, PeerID) throws -> Output,
         promise: EventLoopPromise<SecureConnection<Output>>
     ) {
         self.eventLoop = eventLoop
         self.context = context
-        self.expectedPeers = expectedPeers
+        self.pin = pin
         self.logger = logger
         self.configurePipeline = configurePipeline
         self.promise = promise
@@ -149,7 +149,7 @@ final class DialRace<Output: Sendable> {
         guard !isOver, attempts[id] != nil else { throw CancellationError() }
         attempts[id]?.channel = channel
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandler(TLSHandler(context: context, expectedPeers: expectedPeers))
+        try pipeline.addHandler(TLSHandler(context: context, pin: pin))
         try pipeline.addHandler(
             HandshakeGate { result in
                 switch result {
@@ -177,6 +177,7 @@ final class DialRace<Output: Sendable> {
                 channel: channel,
                 output: try configurePipeline(channel, peerID),
                 peerID: peerID,
+                certificateFingerprint: (try? channel.tlsHandler())?.certificateFingerprint,
                 remoteAddress: channel.remoteAddress
             )
             logger.debug("connected: \(Self.description(of: channel))")

@@ -32,6 +32,8 @@ package struct SecureDialer: Sendable {
     ///   - addresses: in order of preference; at most `TransportLimits.addressesPerDial` are tried.
     ///   - expectedPeers: the only keys the peer may have; nil for any. An address with another key counts as failed,
     ///     and receives none of the data.
+    ///   - certificate: the only certificate the peer may have; nil for any. As with `expectedPeers`, nobody else
+    ///     receives any of the data.
     ///   - configurePipeline: Adds the caller's handlers above TLS. It runs on the channel's event loop, for the winner
     ///     only, when the peer has proved its key and before the first plaintext is delivered.
     /// - Returns: the connection, which the caller closes. Also when the task is cancelled after a win: no result of
@@ -40,6 +42,7 @@ package struct SecureDialer: Sendable {
     package func dial<Output: Sendable>(
         _ addresses: [DialAddress],
         expecting expectedPeers: Set<PeerID>? = nil,
+        certificate: CertificateFingerprint? = nil,
         configurePipeline: @escaping @Sendable (_ channel: any Channel, _ peerID: PeerID) throws -> Output
     ) async throws -> SecureConnection<Output> {
         let eventLoop = group.next()
@@ -49,7 +52,7 @@ package struct SecureDialer: Sendable {
             let race = DialRace(
                 eventLoop: eventLoop,
                 context: context,
-                expectedPeers: expectedPeers,
+                pin: PeerPin(keys: expectedPeers, certificate: certificate),
                 logger: logger,
                 configurePipeline: configurePipeline,
                 promise: promise

@@ -3,7 +3,8 @@ internal import COpenSSLShims
 internal import Glibc
 
 extension Identity {
-    /// Name of the file that holds an identity: the private key (PKCS #8) and the certificate, both PEM.
+    /// Name of the file that holds the identity of Waft's own dialect: the private key (PKCS #8) and the certificate,
+    /// both PEM.
     package static let fileName = "identity.pem"
 
     /// Maximum size of an identity file, in bytes. A file with an RSA key has about 3,000.
@@ -11,20 +12,23 @@ extension Identity {
 
     /// Loads the identity in `folder`; makes and stores one if there is none.
     ///
-    /// The file appears whole or not at all. When two processes make one at the same time, both get the same.
+    /// The certificate is stored too, so it is the same, byte for byte, at each load. The file appears whole or not at all. When two processes make one at the same time, both get the same.
     ///
     /// - Parameters:
     ///   - folder: Made (0700) if missing; its parent folder must exist.
+    ///   - name: The name of its file.
     ///   - kind: The kind of key that the identity must have.
     /// - Throws: `IdentityError`. An existing but unusable identity is never replaced.
-    package static func load(orMakeIn folder: String, kind: KeyKind = .p256) throws(IdentityError) -> Identity {
-        let path = folder + "/" + fileName
+    package static func load(
+        orMakeIn folder: String, named name: String = fileName, kind: KeyKind = .p256
+    ) throws(IdentityError) -> Identity {
+        let path = folder + "/" + name
         if let identity = try load(from: path, kind: kind) { return identity }
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
             throw .notMade("the folder \(folder) cannot be made: \(reason(errno))")
         }
         let identity = try make(kind: kind)
-        if try identity.store(in: folder) { return identity }
+        if try identity.store(at: path, in: folder) { return identity }
         // Another process was first. Its identity is complete, because it was linked into place.
         guard let theirs = try load(from: path, kind: kind) else {
             throw .notMade("\(path) was made and removed by another process")
@@ -117,11 +121,10 @@ extension Identity {
 // MARK: - Storing
 
 extension Identity {
-    /// - Returns: false if the folder already has an identity.
-    private func store(in folder: String) throws(IdentityError) -> Bool {
+    /// - Returns: false if there is such a file already.
+    private func store(at path: String, in folder: String) throws(IdentityError) -> Bool {
         var pem = try encoded()
         defer { OPENSSL_cleanse(&pem, pem.count) }
-        let path = folder + "/" + Self.fileName
         let (descriptor, temporary) = try Self.makeTemporaryFile(beside: path)
         defer {
             close(descriptor)

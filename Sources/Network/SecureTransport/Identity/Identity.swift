@@ -18,14 +18,21 @@ package final class Identity: @unchecked Sendable {
     /// SHA-256 of the DER `SubjectPublicKeyInfo` of the key.
     package let peerID: PeerID
 
+    /// SHA-256 of the whole certificate in DER.
+    package let certificateFingerprint: CertificateFingerprint
+
     /// The kind of the key.
     package let kind: KeyKind
 
     /// Takes ownership of both handles.
-    private init(owningKey key: OpaquePointer, certificate: OpaquePointer, peerID: PeerID, kind: KeyKind) {
+    private init(
+        owningKey key: OpaquePointer, certificate: OpaquePointer, peerID: PeerID,
+        certificateFingerprint: CertificateFingerprint, kind: KeyKind
+    ) {
         self.key = key
         self.certificate = certificate
         self.peerID = peerID
+        self.certificateFingerprint = certificateFingerprint
         self.kind = kind
     }
 
@@ -54,13 +61,14 @@ package final class Identity: @unchecked Sendable {
     convenience init?(owningKey key: OpaquePointer, certificate: OpaquePointer) {
         guard
             let der = subjectPublicKeyInfo(of: certificate), let kind = KeyKind(subjectPublicKeyInfo: der),
-            let peerID = PeerID(hashing: der)
+            let peerID = PeerID(hashing: der), let fingerprint = CertificateFingerprint(of: certificate)
         else {
             EVP_PKEY_free(key)
             X509_free(certificate)
             return nil
         }
-        self.init(owningKey: key, certificate: certificate, peerID: peerID, kind: kind)
+        self.init(
+            owningKey: key, certificate: certificate, peerID: peerID, certificateFingerprint: fingerprint, kind: kind)
     }
 
     /// OpenSSL's reasons for a failure on this thread, as the end of a sentence; empty if there are none.

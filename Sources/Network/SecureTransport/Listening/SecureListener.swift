@@ -116,6 +116,7 @@ package struct SecureListener: Sendable {
                         channel: channel,
                         output: output,
                         peerID: peerID,
+                        certificateFingerprint: (try? channel.tlsHandler())?.certificateFingerprint,
                         remoteAddress: channel.remoteAddress,
                         place: place
                     )

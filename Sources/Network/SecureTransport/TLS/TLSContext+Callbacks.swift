@@ -6,10 +6,14 @@ internal import COpenSSLShims
 
 extension TLSContext {
     func configureVerification() {
+        switch profile.proof {
         // As a client, OpenSSL accepts any certificate. As a server, it asks for none.
-        if case .nothing = profile.proof { return SSL_CTX_set_verify(handle, SSL_VERIFY_NONE, nil) }
+        case .nothing: return SSL_CTX_set_verify(handle, SSL_VERIFY_NONE, nil)
+        // A server asks, and names no authorities, so that a client with any certificate shows it.
+        case .ifOffered: SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
         // A peer without a certificate has no identity; OpenSSL refuses it before the handshake is done.
-        SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        case .key: SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        }
         SSL_CTX_set_cert_verify_callback(handle, verificationCallback, nil)
     }
 

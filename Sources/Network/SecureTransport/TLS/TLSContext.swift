@@ -58,8 +58,7 @@ package final class TLSContext: @unchecked Sendable {
     private func configure() throws(TLSError) {
         try check("choosing the version", configureVersions())
         try check("choosing cipher suites", SSL_CTX_set_ciphersuites(handle, cipherSuites) == 1)
-        // Both are cheap for a server. The finite-field groups of OpenSSL's default list are not, and the peer chooses.
-        try check("choosing groups", COpenSSLShims_SSL_CTX_set1_groups_list(handle, "X25519:P-256") == 1)
+        try check("choosing groups", COpenSSLShims_SSL_CTX_set1_groups_list(handle, groups) == 1)
         try check("using the certificate", SSL_CTX_use_certificate(handle, identity.certificate) == 1)
         try check("using the key", SSL_CTX_use_PrivateKey(handle, identity.key) == 1)
         try configureProtocols()
@@ -75,6 +74,15 @@ package final class TLSContext: @unchecked Sendable {
     private func configureVersions() -> Bool {
         COpenSSLShims_SSL_CTX_set_min_proto_version(handle, profile.versions.lowerBound.number) == 1
             && COpenSSLShims_SSL_CTX_set_max_proto_version(handle, profile.versions.upperBound.number) == 1
+    }
+
+    /// The first two are cheap for a server. The finite-field groups of OpenSSL's default list are not, and the peer
+    /// chooses. By TLS 1.2 a certificate with a key of another curve is refused.
+    private var groups: String {
+        switch profile.proof {
+        case .key, .nothing: "X25519:P-256"
+        case .ifOffered: "X25519:P-256:P-384"
+        }
     }
 
     private var cipherSuites: String {

@@ -21,11 +21,11 @@ extension TLSEngine {
         }
     }
 
-    /// Decides about the peer's certificate (`X509 *`, borrowed): the key must be of an accepted kind and, if keys are
-    /// expected, one of them. Names, dates and signatures in it mean nothing: the handshake proves the key.
+    /// Decides about the peer's certificate (`X509 *`, borrowed): the key must be of an accepted kind, and the peer one
+    /// that is expected. Names, dates and signatures in it mean nothing: the handshake proves the key.
     func accepts(certificate: OpaquePointer?, chainLength: Int) -> Bool {
         do throws(TLSError) {
-            presentedPeer = try peer(of: certificate, chainLength: chainLength)
+            presented = try peer(of: certificate, chainLength: chainLength)
             return true
         } catch {
             refusal = error
@@ -33,26 +33,41 @@ extension TLSEngine {
         }
     }
 
-    private func peer(of certificate: OpaquePointer?, chainLength: Int) throws(TLSError) -> PeerID {
+    /// - Returns: nil if the certificate proves nothing, and none has to.
+    private func peer(of certificate: OpaquePointer?, chainLength: Int) throws(TLSError) -> Presented? {
         // Detects a server that ignores ALPN, before this client shows its own certificate.
         if context.role == .client, !context.profile.applicationProtocols.isEmpty, applicationProtocol == nil {
             throw .noCommonProtocol(context.profile.applicationProtocols)
         }
-        guard chainLength <= context.limits.chainLength else {
+        // Authorities come with their number limited by `certificateBytes`; nobody looks at them.
+        if case .ifOffered = context.profile.proof {
+        } else if chainLength > context.limits.chainLength {
             throw .certificateRefused("it comes with \(chainLength - 1) others, and none is needed")
         }
         guard let certificate, let der = subjectPublicKeyInfo(of: certificate) else {
             throw .certificateRefused("it holds no public key")
         }
-        guard let kind = KeyKind(subjectPublicKeyInfo: der), context.profile.acceptedKeys.contains(kind) else {
-            let accepted = context.profile.acceptedKeys.map(\.description).sorted().joined(separator: " or ")
-            throw .certificateRefused("its key is not \(accepted)")
-        }
-        guard let peerID = PeerID(hashing: der) else {
+        guard let peerID = PeerID(hashing: der), let fingerprint = CertificateFingerprint(of: certificate) else {
             throw .setUpFailed("hashing the peer's key", reasons: QueuedError.drain().map(\.text))
         }
-        if let expectedPeers, !expectedPeers.contains(peerID) { throw .unexpectedPeer(peerID) }
-        return peerID
+        let isProof = try accepts(keyOf: certificate, der)
+        try pin.check(peerID, fingerprint)
+        guard isProof else {
+            if pin.isStrict { throw .certificateRefused("its key is too weak") }
+            return nil
+        }
+        return Presented(peerID: peerID, certificate: fingerprint)
+    }
+
+    /// - Parameter subjectPublicKeyInfo: of the certificate, in DER.
+    /// - Returns: false if the key proves nothing, and the profile requires none.
+    private func accepts(
+        keyOf certificate: OpaquePointer, _ subjectPublicKeyInfo: [UInt8]
+    ) throws(TLSError) -> Bool {
+        if case .ifOffered = context.profile.proof { return KeyStrength.isEnough(in: certificate) }
+        let accepted = context.profile.acceptedKeys
+        if let kind = KeyKind(subjectPublicKeyInfo: subjectPublicKeyInfo), accepted.contains(kind) { return true }
+        throw .certificateRefused("its key is not \(accepted.map(\.description).sorted().joined(separator: " or "))")
     }
 
     /// - Returns: the range of our first matching name in `offers` (names, each after a byte with its length).

@@ -26,8 +26,8 @@ package final class TLSEngine {
     /// The role, the identity and the rules.
     package let context: TLSContext
 
-    /// The only keys the peer may have; nil for any.
-    let expectedPeers: Set<PeerID>?
+    /// The only peers that this connection may have.
+    let pin: PeerPin
 
     let bio: ByteBufferBIO
 
@@ -39,8 +39,13 @@ package final class TLSEngine {
     /// The error that a callback found: the reason behind the failure that OpenSSL then reports.
     var refusal: TLSError?
 
-    /// The key of the certificate that the callback accepted; the handshake then proves that the peer holds it.
-    var presentedPeer: PeerID?
+    /// The peer of the certificate that the callback accepted; the handshake then proves that it holds the key.
+    var presented: Presented?
+
+    struct Presented {
+        let peerID: PeerID
+        let certificate: CertificateFingerprint
+    }
 
     /// Bytes at the beginning of the stream that were recognized as TLS. Two are enough.
     var recognizedBytes = 0
@@ -67,12 +72,12 @@ package final class TLSEngine {
     }
 
     /// - Throws: `TLSError` (`setUpFailed`) if there is no memory.
-    package init(context: TLSContext, expectedPeers: Set<PeerID>? = nil) throws(TLSError) {
+    package init(context: TLSContext, pin: PeerPin = .any) throws(TLSError) {
         guard let bio = ByteBufferBIO(), let connection = SSL_new(context.handle) else {
             throw .setUpFailed("making a connection", reasons: QueuedError.drain().map(\.text))
         }
         self.context = context
-        self.expectedPeers = expectedPeers
+        self.pin = pin
         self.bio = bio
         self.connection = connection
         // OpenSSL takes one reference for each direction; the BIO keeps its own.
@@ -98,6 +103,9 @@ package final class TLSEngine {
         guard case .open(let peerID) = state else { return nil }
         return peerID
     }
+
+    /// The certificate whose key the peer proved to hold; nil until the handshake is done, and if it proved none.
+    package var certificateFingerprint: CertificateFingerprint? { peerID == nil ? nil : presented?.certificate }
 
     /// The cipher suite in use, such as `TLS_AES_128_GCM_SHA256`.
     package var cipherSuite: String? {
@@ -154,10 +162,17 @@ package final class TLSEngine {
             if inputHasEnded { throw fail(.closedInHandshake) }
             return false
         }
-        if case .nothing(let dialect) = context.profile.proof { presentedPeer = .unproven(dialect) }
-        guard let presentedPeer else { throw fail(.noCertificate) }
-        state = .open(presentedPeer)
+        guard let peerID = presented?.peerID ?? unprovenPeer else { throw fail(.noCertificate) }
+        state = .open(peerID)
         return true
+    }
+
+    /// A new id for a peer that has proved no key; nil if it must prove one.
+    private var unprovenPeer: PeerID? {
+        switch context.profile.proof {
+        case .key: nil
+        case .nothing(let dialect), .ifOffered(let dialect): pin.isStrict ? nil : .unproven(dialect)
+        }
     }
 
     /// The state after the plaintext that `decrypt` wrote.

@@ -34,7 +34,7 @@ package struct TLSError: Error, Hashable {
         package static let noCertificate = Code(value: .noCertificate)
         /// No identity can be read from the peer's certificate.
         package static let certificateRefused = Code(value: .certificateRefused)
-        /// The peer proved to hold a key, but not the expected one.
+        /// The peer has a key or a certificate, but not the expected one.
         package static let unexpectedPeer = Code(value: .unexpectedPeer)
         /// The peer ended the connection with a TLS alert; see `alert`.
         package static let refusedByPeer = Code(value: .refusedByPeer)
@@ -58,7 +58,7 @@ package struct TLSError: Error, Hashable {
     /// The alert that the peer sent (RFC 8446, section 6), when `code` is `refusedByPeer`.
     package let alert: UInt8?
 
-    /// The key that the peer proved to hold, when `code` is `unexpectedPeer`.
+    /// The key of the peer, when `code` is `unexpectedPeer`.
     package let actualPeer: PeerID?
 
     private let message: String
@@ -117,6 +117,14 @@ extension TLSError {
         TLSError(
             .unexpectedPeer,
             "the peer holds another key than the expected one: it is \(actual.short)",
+            actualPeer: actual
+        )
+    }
+
+    static func unexpectedCertificate(of actual: PeerID, _ fingerprint: CertificateFingerprint) -> TLSError {
+        TLSError(
+            .unexpectedPeer,
+            "the peer has another certificate than the expected one: its fingerprint is \(fingerprint)",
             actualPeer: actual
         )
     }

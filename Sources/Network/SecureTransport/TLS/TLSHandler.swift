@@ -82,16 +82,18 @@ package final class TLSHandler: ChannelDuplexHandler {
 
     /// - Parameters:
     ///   - context: the role, the identity and the rules.
-    ///   - expectedPeers: the only keys the peer may have; nil for any. With another key the handshake fails, before
-    ///     any data of the layer above is sent.
+    ///   - pin: the only peers that the connection may have.
     /// - Throws: `TLSError` if there is no memory.
-    package init(context: TLSContext, expectedPeers: Set<PeerID>? = nil) throws(TLSError) {
-        engine = try TLSEngine(context: context, expectedPeers: expectedPeers)
+    package init(context: TLSContext, pin: PeerPin = .any) throws(TLSError) {
+        engine = try TLSEngine(context: context, pin: pin)
         limits = context.limits
     }
 
     /// The key that the peer proved to hold; nil before the handshake is done.
     package var peerID: PeerID? { engine.peerID }
+
+    /// See `TLSEngine.certificateFingerprint`.
+    package var certificateFingerprint: CertificateFingerprint? { engine.certificateFingerprint }
 
     /// The cipher suite in use, such as `TLS_AES_128_GCM_SHA256`.
     package var cipherSuite: String? { engine.cipherSuite }

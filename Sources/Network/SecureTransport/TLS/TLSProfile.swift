@@ -29,12 +29,17 @@ package struct TLSProfile: Sendable {
         /// None: a server asks for no certificate, a client accepts any. The peer is then unknown, and a different one
         /// each time (`PeerID.unproven`).
         case nothing(in: Dialect)
+        /// That it holds a key of any kind that is at least as strong as RSA with 2048 bits or P-256, if it shows a
+        /// certificate: a server asks for one and does not require it. A peer without one, or with a weaker key, is
+        /// unknown, as with `nothing`. The certificate only carries the key: its dates, its signature and the
+        /// authorities that it comes with do not matter. By TLS 1.2 the curves are P-256, P-384 and Ed25519's.
+        case ifOffered(in: Dialect)
     }
 
     /// The proof that the peer must give.
     package var proof: Proof = .key
 
-    /// The kinds of keys that a peer may have, if it must prove one.
+    /// The kinds of keys that a peer may have, if `proof` is `key`.
     package var acceptedKeys: Set<KeyKind> = [.p256]
 
     /// The versions that are accepted.
