@@ -187,7 +187,7 @@ let package = Package(
             ],
             tests: [nioEmbedded]
         )
-        + module(.network, "Discovery", ["CAvahi", "CLinuxShims", "Executors", logging])
+        + module(.network, "Discovery", ["CAvahi", "CLinuxShims", "Executors", "Streams", logging])
         + module(
             .disk, "Inbox",
             [

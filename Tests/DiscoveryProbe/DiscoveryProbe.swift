@@ -12,6 +12,10 @@ import Logging
 ///     name KEY                                         →  {"event":"name","key":…,"instance":…}
 ///     withdraw KEY                                     →  {"event":"withdrawn","key":…}
 ///     browse TYPE           →  {"event":"browsing"}, then {"event":"updated"|"removed"|"allForNow"|"failed",…}
+///     join PORT             →  {"event":"joined","key":INTERFACES}, then
+///                              {"event":"heard"|"standing"|"newAddress",…}: see MulticastProbe
+///     say TEXT              →  {"event":"said","key":NUMBER OF DATAGRAMS}
+///     shout COUNT BYTES     →  {"event":"shouted"}: the same without the group's limits, on one interface
 ///     stop                                             →  {"event":"stopped"}
 @main
 struct DiscoveryProbe {
@@ -41,7 +45,7 @@ struct DiscoveryProbe {
             case "embedded": try Directories.embedded(denied: denied)
             default: try Directories.automatic(denied: denied)
             }
-        var probe = Probe(directory: directory)
+        var probe = Probe(directory: directory, denied: denied)
         for await line in lines() {
             await probe.obey(line.split(separator: " ").map(String.init))
         }
@@ -63,9 +67,11 @@ struct Probe {
     let directory: any ServiceDirectory
     var publications: [String: any Publication] = [:]
     var browse: Task<Void, Never>?
+    let denied: InterfacePatterns
+    var multicast: MulticastProbe?
 
-    init(directory: any ServiceDirectory) {
-        self.directory = directory
+    init(directory: any ServiceDirectory, denied: InterfacePatterns) {
+        (self.directory, self.denied) = (directory, denied)
     }
 
     mutating func obey(_ words: [String]) async {
@@ -82,6 +88,10 @@ struct Probe {
             Report(event: "browsing").print()
             let events = directory.browse(type: words[1])
             browse = Task { for await event in events { Report(event).print() } }
+        case "join" where words.count == 2:
+            multicast = await MulticastProbe(port: UInt16(words[1]) ?? 0, denied: denied)
+        case "say" where words.count == 2: await multicast?.say(words[1])
+        case "shout" where words.count == 3: multicast?.shout(Int(words[1]) ?? 0, bytes: Int(words[2]) ?? 0)
         case "stop":
             browse?.cancel()
             await browse?.value

@@ -46,6 +46,7 @@ struct NetworkSnapshotTests {
         let found = current.usableInterfaces.first { $0.isLoopback }
         let loopback = try #require(found)
         #expect(loopback.name == "lo")
-        #expect(current.addresses.contains(InterfaceAddress(interface: loopback.index, bytes: [127, 0, 0, 1])))
+        let address = InterfaceAddress(interface: loopback.index, bytes: [127, 0, 0, 1], prefixLength: 8)
+        #expect(current.addresses.contains(address))
     }
 }

@@ -68,7 +68,7 @@ actor Probe {
         return reports
     }
 
-    private static let news: Set = ["updated", "removed", "allForNow", "failed"]
+    private static let news: Set = ["updated", "removed", "allForNow", "failed", "heard", "standing", "newAddress"]
 
     private func nextReport(isNews: Bool) async throws -> Report? {
         if let index = waiting.firstIndex(where: { Self.news.contains($0.event) == isNews }) {

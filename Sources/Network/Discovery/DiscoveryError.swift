@@ -7,6 +7,7 @@ package struct DiscoveryError: Error, Sendable, Hashable, CustomStringConvertibl
             case namesExhausted = "every name tried is taken on the link"
             case publishingFailed = "the service could not be announced"
             case browsingFailed = "services could not be looked for"
+            case multicastUnavailable = "datagrams for a group cannot be sent or heard"
             case noResources = "the discovery loop could not be started"
         }
 
@@ -22,6 +23,8 @@ package struct DiscoveryError: Error, Sendable, Hashable, CustomStringConvertibl
         package static let publishingFailed = Code(base: .publishingFailed)
         /// The responder refused to browse.
         package static let browsingFailed = Code(base: .browsingFailed)
+        /// The UDP port cannot be shared, or the kernel has no multicast.
+        package static let multicastUnavailable = Code(base: .multicastUnavailable)
         /// No file descriptors or threads left.
         package static let noResources = Code(base: .noResources)
     }

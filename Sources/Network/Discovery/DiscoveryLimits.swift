@@ -25,4 +25,12 @@ package enum DiscoveryLimits {
     static let establishing = Duration.seconds(30)
     /// Alternative names that are tried in turn before a publication is given up.
     package static let alternativeNames = 32
+
+    /// Bytes of a datagram of a ``MulticastGroup``. An announcement has some 300.
+    package static let datagramBytes = 4_096
+    /// Datagrams of a ``MulticastGroup`` that pass in a second: from one address, and in all.
+    package static let datagramsPerAddress = 20
+    package static let datagrams = 200
+    /// Datagrams of a ``MulticastGroup`` that wait for one watcher: a megabyte at most.
+    package static let waitingDatagrams = 256
 }

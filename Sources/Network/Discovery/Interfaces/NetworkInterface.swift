@@ -19,6 +19,8 @@ struct InterfaceAddress: Sendable, Hashable {
     var interface: UInt32
     /// In network order, 4 or 16.
     var bytes: [UInt8]
+    /// Bits of the address that all hosts of its network have in common; 0 if they are not known.
+    var prefixLength = 0
 }
 
 /// The interfaces and addresses of this machine at one moment.
@@ -90,18 +92,25 @@ extension NetworkSnapshot {
         case AF_PACKET: addInterface(index, String(name), flags: entry.ifa_flags)
         case AF_INET:
             address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                addAddress(index, withUnsafeBytes(of: $0.pointee.sin_addr) { Array($0) })
+                let mask = entry.ifa_netmask?.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { mask in
+                    withUnsafeBytes(of: mask.pointee.sin_addr) { Array($0) }
+                }
+                addAddress(index, withUnsafeBytes(of: $0.pointee.sin_addr) { Array($0) }, mask)
             }
         case AF_INET6:
             address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
-                addAddress(index, withUnsafeBytes(of: $0.pointee.sin6_addr) { Array($0) })
+                let mask = entry.ifa_netmask?.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { mask in
+                    withUnsafeBytes(of: mask.pointee.sin6_addr) { Array($0) }
+                }
+                addAddress(index, withUnsafeBytes(of: $0.pointee.sin6_addr) { Array($0) }, mask)
             }
         default: break
         }
     }
 
-    private mutating func addAddress(_ interface: UInt32, _ bytes: [UInt8]) {
-        addresses.insert(InterfaceAddress(interface: interface, bytes: bytes))
+    private mutating func addAddress(_ interface: UInt32, _ bytes: [UInt8], _ mask: [UInt8]?) {
+        let prefixLength = mask?.reduce(0) { $0 + $1.nonzeroBitCount } ?? 0
+        addresses.insert(InterfaceAddress(interface: interface, bytes: bytes, prefixLength: prefixLength))
     }
 
     private mutating func addInterface(_ index: UInt32, _ name: String, flags: UInt32) {

@@ -3,6 +3,7 @@
 #define CLINUXSHIMS_H
 
 #include "CLinuxShimsAttributes.h"
+#include "CLinuxShimsDatagrams.h"
 #include "CLinuxShimsEvents.h"
 #include "CLinuxShimsFiles.h"
 #include "CLinuxShimsLandlock.h"
