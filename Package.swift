@@ -248,14 +248,15 @@ let package = Package(
             .app, "Settings",
             [
                 "SystemCalls", "Sharing", "UniformTypes", "SecureTransport", "Discovery", "AirDropDialect",
-                "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Inbox", "Outbox", yams, logging,
+                "LocalSendDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Inbox", "Outbox", yams, logging,
             ],
             tests: ["Endpoints"])
         + module(
             .app, "Endpoints",
             [
                 "Sharing", "UniformTypes", "SecureTransport", "Discovery", "HTTPChannel", "WaftDialect",
-                "AirDropDialect", "Contacts", "Pairing", "Executors", "Settings", "ServiceManager", nioCore, nioPosix,
+                "AirDropDialect", "LocalSendDialect", "Contacts", "Pairing", "Executors", "Settings", "ServiceManager",
+                nioCore, nioPosix,
                 logging,
             ],
             tests: ["Digests", nioHTTP1])

@@ -1,4 +1,5 @@
 import AirDropDialect
+import LocalSendDialect
 package import ServiceManager
 package import Sharing
 import WaftDialect
@@ -18,6 +19,7 @@ package enum Endpoints {
     /// In order of preference. Addresses that the user types are for the first one, and its port is the receiver's.
     package static let all = [
         EndpointKind(.waft) { WaftEndpoint($0) },
+        EndpointKind(.localsend) { LocalSendEndpoint($0) },
         EndpointKind(.airdrop) { AirDropEndpoint($0) },
     ]
 

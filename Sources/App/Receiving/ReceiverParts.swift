@@ -72,7 +72,8 @@ struct ReceiverParts: Sendable {
         let materials = EndpointParts(
             settings: plan.live, identity: identity, contacts: contacts,
             // Not the threads of incoming connections: slow peers of the outbox must not occupy those.
-            blocking: BlockingExecutor(threads: 8), sockets: plan.sockets, logger: logger)
+            blocking: BlockingExecutor(threads: 8), sockets: plan.sockets, folder: home.state,
+            announces: home.announces, logger: logger)
         directory = materials.directory
         endpoints = plan.kinds.map { $0.make(materials) }
         // If nothing can be seen, addresses can be tried all the same.

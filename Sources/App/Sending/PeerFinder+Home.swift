@@ -13,7 +13,7 @@ extension PeerFinder {
         let contacts = home.contactBook(logger)
         let parts = EndpointParts(
             settings: LiveSettings(settings), identity: try Identity.load(orMakeIn: home.state), contacts: contacts,
-            blocking: BlockingExecutor(threads: 8), logger: logger)
+            blocking: BlockingExecutor(threads: 8), folder: home.state, announces: home.announces, logger: logger)
         _ = try parts.directory.current?.get()
         return PeerFinder(
             endpoints: Endpoints.all.map { $0.make(parts) }, contacts: contacts, remembered: home.rememberedPeers,

@@ -22,6 +22,8 @@ package enum LocalSendLimits {
     package static let questionBytes = Limits.offerBytes
     /// Bytes of an announcement, of a registration and of an answer to it.
     package static let deviceBytes = 4 << 10
+    /// Bytes of an answer: a token for each file of a question.
+    package static let answerBytes = Limits.offerBytes
     /// Bytes of a message that is taken from a question. A longer one comes as a file.
     static let messageBytes = Limits.messageBytes
     /// Files in one question.

@@ -16,15 +16,21 @@ package struct EndpointParts: Sendable {
     package var blocking: BlockingExecutor
     /// The sockets that the service manager has opened, by the names of `Endpoints.sockets`.
     package var sockets: PassedSockets
+    /// Holds the certificates of dialects that have their own; nil for ones that live in memory only.
+    package var folder: String?
+    /// Whether everybody may hear of this machine.
+    package var announces: @Sendable () -> Bool
     package var logger: Logger
 
     package init(
         settings: LiveSettings, identity: Identity, directory: SharedDirectory? = nil, contacts: ContactBook?,
-        blocking: BlockingExecutor, sockets: PassedSockets = PassedSockets(), logger: Logger
+        blocking: BlockingExecutor, sockets: PassedSockets = PassedSockets(), folder: String? = nil,
+        announces: @escaping @Sendable () -> Bool = { false }, logger: Logger
     ) {
         (self.settings, self.identity) = (settings, identity)
         self.directory = directory ?? SharedDirectory(settings, logger: logger)
         (self.contacts, self.blocking, self.sockets, self.logger) = (contacts, blocking, sockets, logger)
+        (self.folder, self.announces) = (folder, announces)
     }
 
     /// Whether peers can be searched for; otherwise they are reached by address only.

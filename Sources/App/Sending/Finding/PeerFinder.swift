@@ -119,7 +119,8 @@ package struct PeerFinder: Sendable {
     }
 
     func target(host: String, port: UInt16) -> PeerTarget? {
-        endpoints.lazy.compactMap { $0.target(host: host, port: port) }.first
+        // The first dialect is spoken at any port, the others at their own.
+        endpoints.reversed().lazy.compactMap { $0.target(host: host, port: port) }.first
     }
 
     /// How long a second peer of the same name has to make itself known.

@@ -18,6 +18,11 @@ extension Home {
     /// File of the visibility that was chosen.
     package var visibilityPath: String { state + "/visibility.json" }
 
+    /// Whether everybody may hear of this machine now.
+    package var announces: @Sendable () -> Bool {
+        { [path = visibilityPath] in VisibilityFile(path: path).visibility == .everyone }
+    }
+
     /// Folder of the jobs that wait to be sent.
     package var outbox: String { state + "/outbox" }
 

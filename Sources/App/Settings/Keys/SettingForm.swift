@@ -124,6 +124,27 @@ extension SettingForm where Value == UInt16? {
     }
 }
 
+extension SettingForm where Value == Int {
+    static var portNumber: Self {
+        single(
+            .number(1...65_535), "a port number, 1 to 65535",
+            read: { text in Int(text).flatMap { (1...65_535).contains($0) ? $0 : nil } }, write: { String($0) })
+    }
+}
+
+extension SettingForm where Value == String? {
+    /// A PIN that people type.
+    static var pin: Self {
+        single(
+            .text, "4 to 32 digits",
+            read: { text in
+                (4...32).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+                    ? .some(text) : .none
+            },
+            write: { $0 })
+    }
+}
+
 extension SettingForm where Value == UInt64 {
     static func size(_ expected: String) -> Self {
         single(

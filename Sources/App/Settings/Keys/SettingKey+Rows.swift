@@ -247,6 +247,23 @@ extension SettingKey {
             SettingKey(
                 "dialects.airdrop.modelName", \.airdrop.modelName, .name,
                 "The model of this machine in AirDrop, which chooses the picture that others show"),
+            SettingKey(
+                "dialects.localsend.enabled", \.localsend.isEnabled, .truth,
+                "Whether Waft speaks LocalSend too",
+                note: "Strangers find it while this machine is visible to everyone (waft visible)."),
+            SettingKey(
+                "dialects.localsend.port", \.localsend.port, .portNumber,
+                "The port of LocalSend, for connections and announcements",
+                detail: "another port is listened on if it is taken"),
+            SettingKey(
+                "dialects.localsend.pin", \.localsend.pin, .pin,
+                "The PIN that senders by LocalSend must type", otherwise: "none", example: "471100"),
+            SettingKey(
+                "dialects.localsend.deviceModel", \.localsend.deviceModel, .name,
+                "The model of this machine in LocalSend"),
+            SettingKey(
+                "dialects.localsend.plain", \.localsend.sendsPlain, .truth,
+                "Whether items are sent to LocalSend devices that do not encrypt"),
         ],
         [
             SettingKey(

@@ -85,10 +85,8 @@ package final class LocalSendServer: Sendable {
         let target = RequestTarget(exchange.head.uri)
         let name = target.path.hasPrefix(LocalSendDialect.prefix)
             ? String(target.path.dropFirst(LocalSendDialect.prefix.count)) : ""
+        if try await LocalSendRegistry.answer(exchange, target, own, met: { host.met($0) }) { return }
         switch (exchange.head.method, name) {
-        case (.GET, _) where name == "info" || target.path == LocalSendDialect.earlyInfo:
-            try await inform(exchange, own, asker: target["fingerprint"])
-        case (.POST, "register"): try await register(exchange, own)
         case (.POST, "prepare-upload"): try await prepare(exchange, target, from: visitor)
         case (.POST, "upload"): try await upload(exchange, target, from: visitor)
         case (.POST, "cancel"): try await cancel(exchange, target, from: visitor)
@@ -96,25 +94,6 @@ package final class LocalSendServer: Sendable {
             try await exchange.refuse(.methodNotAllowed, "This is not asked in this way")
         default: try await exchange.refuse(.notFound, "Not here")
         }
-    }
-
-    // MARK: Who is here
-
-    private func inform(_ exchange: HTTPExchange, _ own: LocalSendDevice, asker: String?) async throws {
-        guard asker?.lowercased() != own.fingerprint.lowercased() else {
-            return try await exchange.refuse(.preconditionFailed, "Self-discovered")
-        }
-        try await exchange.respond(.ok, body: ByteBuffer(bytes: own.message()))
-    }
-
-    private func register(_ exchange: HTTPExchange, _ own: LocalSendDevice) async throws {
-        try await exchange.inviteBody()
-        let body = try await exchange.body(upTo: LocalSendLimits.deviceBytes)
-        guard let device = LocalSendDevice(message: body.readableBytesView) else {
-            return try await exchange.refuse(.badRequest, "Invalid JSON body")
-        }
-        try await inform(exchange, own, asker: device.fingerprint)
-        if device.fingerprint.lowercased() != own.fingerprint.lowercased() { host.met(device) }
     }
 
     // MARK: The question
@@ -299,7 +278,7 @@ private final class Interruption: Sendable {
 
 extension HTTPExchange {
     /// Answers with a message, and ends the connection.
-    fileprivate func refuse(_ status: HTTPResponseStatus, _ message: String) async throws {
+    func refuse(_ status: HTTPResponseStatus, _ message: String) async throws {
         let body = ByteBuffer(bytes: try JSONEncoder().encode(LocalSendMessage(message)))
         try await respondAndClose(status, body: body)
     }

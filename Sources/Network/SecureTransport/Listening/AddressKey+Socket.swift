@@ -26,7 +26,8 @@ extension AddressKey {
 }
 
 extension SocketAddress {
-    fileprivate func bytes<Value: FixedWidthInteger>(at offset: Int, as type: Value.Type) -> Value? {
+    /// A number in the bytes of a socket's address.
+    func bytes<Value: FixedWidthInteger>(at offset: Int, as type: Value.Type) -> Value? {
         withSockAddr { address, size in
             guard offset + MemoryLayout<Value>.size <= size else { return nil }
             return UnsafeRawPointer(address).loadUnaligned(fromByteOffset: offset, as: type)

@@ -1,0 +1,127 @@
+import Contacts
+import Discovery
+import Executors
+import HTTPChannel
+import LocalSendDialect
+import Logging
+import NIOPosix
+import SecureTransport
+import ServiceManager
+import Settings
+package import Sharing
+import Synchronization
+
+/// LocalSend on the network: HTTP over TLS, found by announcements in a multicast group.
+package struct LocalSendEndpoint: Endpoint {
+    package let dialect = Dialect.localsend
+    let settings: LiveSettings
+    let side: LocalSendSide
+    let contacts: ContactBook?
+    /// Threads for conversations that read or write the disk.
+    let blocking: BlockingExecutor
+    let sockets: PassedSockets
+    /// Whether everybody may hear of this machine.
+    let announces: @Sendable () -> Bool
+    let logger: Logger
+
+    package init(_ parts: EndpointParts) {
+        (settings, contacts, blocking) = (parts.settings, parts.contacts, parts.blocking)
+        (sockets, announces, logger) = (parts.sockets, parts.announces, parts.logger)
+        side = LocalSendSide(parts.settings, folder: parts.folder)
+    }
+
+    var options: LocalSendSettings { settings.current.localsend }
+
+    /// The group of announcements.
+    func group() throws -> MulticastGroup {
+        let groups = LocalSendDialect.groups
+        return try MulticastGroup(
+            MulticastPlace(ipv4: groups.v4, ipv6: groups.v6, port: UInt16(options.port)),
+            denied: settings.current.denied, logger: logger)
+    }
+
+    /// An open connection to a device.
+    struct OpenConnection: Sendable {
+        /// Of the key in the device's certificate.
+        var peer: PeerID
+        var http: HTTPClient.Connection
+    }
+
+    /// Connects to a device, and proves this side's key where the device asks for one.
+    func dial(_ target: PeerTarget, within limit: Duration) async throws -> OpenConnection {
+        var limits = TransportLimits()
+        limits.dialDeadline = min(limits.dialDeadline, limit)
+        let key = try await withTaskExecutorPreference(blocking) { try side.identity() }
+        let dialer = try SecureDialer(
+            identity: key, profile: .localsend, limits: limits, group: .singleton, logger: logger)
+        let certificate = target.announcement?.facts[LocalSendFact.fingerprint]
+        let connection = try await dialer.dial(
+            target.addresses, expecting: target.expected.map { [$0] },
+            certificate: certificate.flatMap { CertificateFingerprint(text: $0) }
+        ) { channel, _ in
+            try HTTPClient.configure(channel, answerLimit: LocalSendLimits.answerBytes)
+        }
+        return OpenConnection(peer: connection.peerID, http: connection.output)
+    }
+
+    // MARK: Addresses
+
+    /// An address with LocalSend's port. Waft's own dialect is spoken at all others.
+    package func target(host: String, port: UInt16) -> PeerTarget? {
+        guard options.isEnabled, port == LocalSendDialect.defaultPort else { return nil }
+        return PeerTarget(dialect, addresses: [DialAddress(host: host, port: Int(port))])
+    }
+
+    package func probe(_ target: PeerTarget, within limit: Duration) async -> ProbeResult {
+        do {
+            let connection = try await dial(target, within: limit)
+            try await HTTPClient.run(connection.http) { _ in }
+            return .expected
+        } catch let error as DialError where error.kind == .wrongKey {
+            return .other(nil)
+        } catch {
+            return .nothing
+        }
+    }
+
+    package func meet(_ target: PeerTarget, within limit: Duration) async throws(MeetingError) -> FoundPeer {
+        do {
+            let connection = try await dial(target, within: limit)
+            let device = try? await HTTPClient.run(connection.http) { http in
+                try await LocalSendClient(http).inform(asking: side.fingerprint(), within: limit)
+            }
+            guard let device else {
+                throw MeetingError(.otherProgram, "a program answers there that is not LocalSend")
+            }
+            return found(device, connection.peer, at: target)
+        } catch let error as DialError {
+            throw MeetingError(error)
+        } catch let error as MeetingError {
+            throw error
+        } catch {
+            throw MeetingError(.unreachable, "\(error)")
+        }
+    }
+
+    /// A device that has answered.
+    func found(_ device: LocalSendDevice, _ peer: PeerID, at target: PeerTarget) -> FoundPeer {
+        var known = target.expecting(peer)
+        known.name = device.alias
+        return FoundPeer(id: peer, card: Card(name: device.alias, device: device.deviceType), target: known)
+    }
+}
+
+/// The names of the facts about a device in its announcement.
+enum LocalSendFact {
+    static let fingerprint = "fingerprint"
+}
+
+extension TLSProfile {
+    /// With LocalSend's peers: any peer, by TLS 1.2 or 1.3. A certificate is asked for and not demanded.
+    static let localsend: TLSProfile = {
+        var profile = TLSProfile(applicationProtocols: [])
+        profile.proof = .ifOffered(in: .localsend)
+        profile.versions = .tls12 ... .tls13
+        return profile
+    }()
+}
