@@ -1,5 +1,7 @@
 import ArgumentParser
 import Contacts
+import Control
+import Endpoints
 import Foundation
 import Sharing
 
@@ -14,6 +16,10 @@ struct ContactsAllowCommand: ContactsVerb {
             The id has 56 characters; the last four are check digits. On the other machine, waft contacts me prints it. With \
             --from, each line of the file is an id, a space and a name; empty lines and lines that begin with # are \
             ignored. If one line is wrong, no contact is added.
+
+            --from-offer takes the key of an offer that waits, such as a phone's: waft contacts allow --from-offer 3 --name \
+            "my phone". Later offers from that key are the contact's. Nothing shows whose key it is: compare the fingerprint \
+            with the one that the other machine shows, or be sure that the offer is yours.
             """
     )
 
@@ -28,17 +34,53 @@ struct ContactsAllowCommand: ContactsVerb {
         help: ArgumentHelp("A file with KEY-ID NAME on each line; - for standard input.", valueName: "file"))
     var from: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp("An offer that waits: its sender becomes the contact.", valueName: "offer"),
+        completion: .offers)
+    var fromOffer: Int?
+
     @OptionGroup var options: ContactOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if from != nil {
+        if fromOffer != nil {
+            guard id == nil, from == nil, name != nil else {
+                throw ValidationError("give --from-offer OFFER and --name, and no KEY-ID or --from")
+            }
+        } else if from != nil {
             guard id == nil, name == nil else {
                 throw ValidationError("give either --from FILE, or a KEY-ID and --name")
             }
         } else if id == nil || name == nil {
             throw ValidationError("give a KEY-ID and --name, or --from FILE")
         }
+    }
+
+    mutating func run() async throws {
+        if let fromOffer { id = try await Self.keyOfSender(of: fromOffer) }
+        try await carryOut()
+    }
+
+    /// The key id of an offer's sender, who is shown.
+    private static func keyOfSender(of number: Int) async throws -> String {
+        guard case .offers(let offers) = try await Daemon.ask(.offers) else {
+            throw CommandError(.unexpected, "the receiver gave no offers")
+        }
+        guard let offer = offers.first(where: { $0.number == number }) else {
+            throw CommandError(.inputMissing, "no offer \(number) waits for an answer", hint: "see: waft offers")
+        }
+        let title = offer.via.map { DialectTable.known[$0].title } ?? "an unknown protocol"
+        guard let key = offer.peer else {
+            throw CommandError(
+                .usage, "the sender of offer \(number) came by \(title) and proved no key: it stays a stranger")
+        }
+        let name = TerminalText.peerName(offer.peerName)
+        Console.shared.note("offer \(number) is from \"\(name)\", by \(title), key id \(key)")
+        if let certificate = offer.certificate {
+            Console.shared.note("fingerprint of its certificate: \(TerminalText.escaped(certificate, limit: 128))")
+        }
+        return key
     }
 
     func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
@@ -48,7 +90,7 @@ struct ContactsAllowCommand: ContactsVerb {
         if let mistaken = wanted.first(where: { $0.id == own }) {
             throw mistaken.failure("this is the key of this machine itself; the id of the other one is needed")
         }
-        let verification = Verification(.keyID, at: place.now())
+        let verification = Verification(fromOffer == nil ? .keyID : .firstUse, at: place.now())
         var current: ContactAllowance?
         var refusal: CommandError?
         do throws(ContactError) {

@@ -19,6 +19,11 @@ struct PeersListCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Seconds to look, without --watch (default: 3).", valueName: "seconds"))
     var timeout: Double?
 
+    @Flag(
+        name: .long,
+        help: "Also ask each address of the own networks for LocalSend, where multicast does not work; takes a while.")
+    var scan = false
+
     @OptionGroup var output: OutputOptions
 
     /// A line of the list.
@@ -35,12 +40,12 @@ struct PeersListCommand: AsyncParsableCommand {
         let context = try CommandContext()
         let finder = try CommandFinder.make(context)
         let cancellation = Cancellation()
-        let (watch, output) = (self.watch, self.output)
+        let (watch, scan, output) = (self.watch, self.scan, self.output)
         do {
             try await Interruption.watching(cancellation, goodbye: .zero) {
                 var shown: [Line: Card?] = [:]
                 var isEmpty = true
-                for await event in finder.peers(for: watch ? nil : limit) {
+                for await event in finder.peers(for: watch ? nil : limit, scanning: scan) {
                     switch event {
                     case .found(let peer):
                         // Its addresses become known one by one. Programs that watch see each change, people do not.
@@ -78,7 +83,11 @@ struct PeersListCommand: AsyncParsableCommand {
         if json { return EventLine.found(EventLine.Found(peer)).print() }
         let name = peer.card.map { TerminalText.peerName($0.name) } ?? "(does not tell its name)"
         let address = peer.target.addressTexts.first.map { TerminalText.escaped($0) } ?? ""
-        let via = peer.dialect.provesKeys ? "" : "  (\(peer.dialect.name), proves no key)"
+        let via = switch (peer.dialect.provesKeys, peer.id.unprovenBy) {
+            case (true, _): ""
+            case (false, nil): "  (\(peer.dialect.name))"
+            case (false, _): "  (\(peer.dialect.name), proves no key)"
+            }
         let own = peer.remembered.map { "  (remembered as \(TerminalText.escaped($0)): present)" } ?? ""
         Console.shared.result("\(padded(name))\(peer.id.short)  \(address)\(via)\(own)")
     }

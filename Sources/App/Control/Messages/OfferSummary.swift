@@ -53,6 +53,8 @@ package struct OfferSummary: Codable, Sendable, Equatable {
     package var transfer: String
     package var subject: String?
     package var note: String?
+    /// The SHA-256 of the certificate that proved the sender's key, where a dialect shows it.
+    package var certificate: String?
     /// The first `shownItems` of them.
     package var items: [Item]
     package var itemCount: Int
@@ -77,6 +79,7 @@ package struct OfferSummary: Codable, Sendable, Equatable {
         self.asker = asker
         transfer = offer.transfer.text
         (subject, note) = (offer.subject, offer.annotation["note"])
+        certificate = offer.annotation[Offer.certificateKey]
         items = offer.items.prefix(Self.shownItems).map(Item.init)
         itemCount = offer.items.count
         size = offer.knownSize

@@ -94,6 +94,7 @@ extension LocalSendEndpoint {
             await withTaskExecutorPreference(host.threads(connection.place?.isContact == true)) {
                 await server.serve(
                     connection.output, visitor: Visitor(connection.peerID, at: connection.place?.address),
+                    certificate: connection.certificateFingerprint?.text,
                     isIdle: { connection.place?.isIdle($0) })
             }
         }

@@ -11,6 +11,12 @@ import Synchronization
 extension LocalSendEndpoint {
     /// Timeout for a device to answer.
     private static let timeout: Duration = .seconds(3)
+    /// A device is asked again at this interval, and is gone after so many failures.
+    private static let askingInterval: Duration = .seconds(15)
+    private static let failuresBeforeGone = 2
+    /// Hosts that are asked at the same time, and the time that each has.
+    private static let scannedAtOnce = 50
+    private static let scanTimeout: Duration = .seconds(1)
     /// Devices in view: anybody on the link can announce thousands.
     private static let devicesInView = 256
 
@@ -49,9 +55,50 @@ extension LocalSendEndpoint {
     private func ask(
         _ target: PeerTarget, _ view: LocalSendView, _ found: AsyncStream<PeerEvent>.Continuation
     ) async {
-        guard let peer = try? await meet(target, within: Self.timeout) else { return view.leave(target) }
+        guard let peer = try? await meet(target, within: Self.timeout), !isWaft(peer) else {
+            return view.leave(target)
+        }
         found.yield(.found(peer))
+        await follow(peer, view, found)
     }
+
+    /// Waits until a device answers no more, or the task is cancelled.
+    private func follow(
+        _ peer: FoundPeer, _ view: LocalSendView, _ found: AsyncStream<PeerEvent>.Continuation
+    ) async {
+        var failures = 0
+        while failures < Self.failuresBeforeGone {
+            do { try await Task.sleep(for: Self.askingInterval) } catch { return }
+            let answer = try? await meet(peer.target, within: Self.timeout)
+            failures = answer?.id == peer.id ? 0 : failures + 1
+        }
+        guard !Task.isCancelled else { return }
+        view.leave(peer.target)
+        found.yield(.gone(peer.id))
+    }
+
+    // MARK: Scanning
+
+    /// Asks each host of the own networks of 256 addresses, at LocalSend's port.
+    package func scan(_ found: AsyncStream<PeerEvent>.Continuation) async {
+        guard options.isEnabled else { return }
+        let hosts = OwnNetworks.current(denied: settings.current.denied).scanned.flatMap(\.hosts)
+        let port = options.port
+        await withTaskGroup(of: Void.self) { tasks in
+            for (number, host) in hosts.enumerated() {
+                if number >= Self.scannedAtOnce { await tasks.next() }
+                guard !Task.isCancelled else { break }
+                tasks.addTask {
+                    let target = PeerTarget(dialect, addresses: [DialAddress(host: host, port: port)])
+                    guard let peer = try? await meet(target, within: Self.scanTimeout), !isWaft(peer) else { return }
+                    found.yield(.found(peer))
+                }
+            }
+        }
+    }
+
+    /// A Waft peer also publishes its own service: it is not shown twice.
+    private func isWaft(_ peer: FoundPeer) -> Bool { peer.card?.device == LocalSendSide.waftDevice }
 
     /// Announces a listener of its own, and asks the devices that register there.
     private func attract(

@@ -61,6 +61,7 @@ package struct LocalSendEndpoint: Endpoint {
         ) { channel, _ in
             try HTTPClient.configure(channel, answerLimit: LocalSendLimits.answerBytes)
         }
+        contacts?.note(connection.remoteAddress, of: connection.peerID, logger)
         return OpenConnection(peer: connection.peerID, http: connection.output)
     }
 
@@ -107,7 +108,8 @@ package struct LocalSendEndpoint: Endpoint {
     func found(_ device: LocalSendDevice, _ peer: PeerID, at target: PeerTarget) -> FoundPeer {
         var known = target.expecting(peer)
         known.name = device.alias
-        return FoundPeer(id: peer, card: Card(name: device.alias, device: device.deviceType), target: known)
+        let kind = device.isWaft ? LocalSendSide.waftDevice : device.deviceType
+        return FoundPeer(id: peer, card: Card(name: device.alias, device: kind), target: known)
     }
 }
 

@@ -23,6 +23,9 @@ package protocol Endpoint: Sendable {
     /// reports this peer itself.
     func search(_ found: AsyncStream<PeerEvent>.Continuation) async
 
+    /// Asks each address of the own networks, if the dialect has a port at which its peers listen.
+    func scan(_ found: AsyncStream<PeerEvent>.Continuation) async
+
     /// Offers, moves the accepted items, and returns what became of each.
     /// - Throws: `SendError`.
     func send(_ request: SendRequest) async throws(SendError) -> SendReport
@@ -51,6 +54,8 @@ package protocol Endpoint: Sendable {
 }
 
 extension Endpoint {
+    package func scan(_ found: AsyncStream<PeerEvent>.Continuation) async {}
+
     package func check(_ settings: Settings, listeningOn port: Int) async throws {}
 
     package func target(host: String, port: UInt16) -> PeerTarget? { nil }

@@ -60,7 +60,7 @@ package struct WaftEndpoint: Endpoint {
                 let connection = try await dial(target, within: limit)
                 let open = OpenConnection(
                     peer: connection.peerID, http: connection.output, address: connection.remoteAddress)
-                remember(open)
+                contacts?.note(connection.remoteAddress, of: connection.peerID, logger)
                 return open
             } catch is CancellationError {
                 throw SendError(.cancelled, "cancelled")
@@ -116,23 +116,6 @@ package struct WaftEndpoint: Endpoint {
             try await WaftClient(http).card(timeout: limit)
         }
         return FoundPeer(id: peer.id, card: card, target: peer.target)
-    }
-
-    /// Notes where a contact was reached: the next time it is looked for there as well.
-    private func remember(_ connection: OpenConnection) {
-        guard let address = connection.address, let port = address.port, let host = address.ipAddress,
-            // Means nothing without an interface, which may be another one tomorrow.
-            !host.lowercased().hasPrefix("fe80:")
-        else { return }
-        guard
-            let known = try? KnownAddress(
-                host: host, port: UInt16(clamping: port), lastGood: .now)
-        else { return }
-        do {
-            try contacts?.remember(known, of: connection.peer)
-        } catch {
-            logger.warning("where a contact was reached cannot be noted", metadata: ["reason": "\(error)"])
-        }
     }
 
     package func receipt(

@@ -30,8 +30,10 @@ package struct PeerFinder: Sendable {
     /// Peers as they are found by each endpoint, and those that answer at a remembered address.
     ///
     /// Never reports this peer itself, and reports a peer again only if the facts about it have changed.
-    /// - Parameter limit: how long to look; nil: until the stream is dropped.
-    package func peers(for limit: Duration?) -> AsyncStream<PeerEvent> {
+    /// - Parameters:
+    ///   - limit: how long to look; nil: until the stream is dropped.
+    ///   - scanning: whether also each address of the own networks is asked, which can take longer than `limit`.
+    package func peers(for limit: Duration?, scanning: Bool = false) -> AsyncStream<PeerEvent> {
         AsyncStream { continuation in
             let task = Task {
                 if !searches { continuation.yield(.trouble("discovery is off: peers are reached by address only")) }
@@ -44,14 +46,26 @@ package struct PeerFinder: Sendable {
                         }
                     }
                     if let limit {
-                        group.addTask { try? await Task.sleep(for: limit) }
+                        group.addTask {
+                            async let scan: Void = scanning ? scan(continuation) : ()
+                            try? await Task.sleep(for: limit)
+                            await scan
+                        }
                         await group.next()
                         group.cancelAll()
+                    } else if scanning {
+                        await scan(continuation)
                     }
                 }
                 continuation.finish()
             }
             continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    private func scan(_ found: AsyncStream<PeerEvent>.Continuation) async {
+        await withDiscardingTaskGroup { tasks in
+            for endpoint in endpoints { tasks.addTask { await endpoint.scan(found) } }
         }
     }
 

@@ -58,16 +58,19 @@ package final class LocalSendServer: Sendable {
 
     /// Serves one connection until it is closed.
     ///
-    /// - Parameter isIdle: called with whether the connection may be closed in favour of another one.
+    /// - Parameters:
+    ///   - certificate: the fingerprint of the visitor's certificate; nil if it proved no key.
+    ///   - isIdle: called with whether the connection may be closed in favour of another one.
     package func serve(
-        _ connection: HTTPServer.Connection, visitor: Visitor, isIdle: (Bool) -> Void = { _ in }
+        _ connection: HTTPServer.Connection, visitor: Visitor, certificate: String? = nil,
+        isIdle: (Bool) -> Void = { _ in }
     ) async {
         // No known sender needs interim answers while users decide.
         await HTTPServer.serve(
             connection, idle: Limits.idleStranger, silence: Limits.silence, interim: .seconds(86_400), isIdle: isIdle
         ) { exchange in
             do {
-                try await respond(to: exchange, from: visitor)
+                try await respond(to: exchange, from: visitor, certificate)
             } catch let fault as TransferError {
                 guard !exchange.hasAnswered else { return }
                 try await exchange.refuse(fault.localSendStatus, fault.message)
@@ -76,7 +79,9 @@ package final class LocalSendServer: Sendable {
         host.reception.left(visitor)
     }
 
-    private func respond(to exchange: HTTPExchange, from visitor: Visitor) async throws {
+    private func respond(
+        to exchange: HTTPExchange, from visitor: Visitor, _ certificate: String?
+    ) async throws {
         // Nothing is told, and no body is read, before the gate is asked.
         guard let own = host.device(visitor.peer) else { return try await exchange.refuse(.forbidden, "Rejected") }
         if case .barred = host.reception.access(of: visitor.peer, by: .localsend) {
@@ -87,7 +92,7 @@ package final class LocalSendServer: Sendable {
             ? String(target.path.dropFirst(LocalSendDialect.prefix.count)) : ""
         if try await LocalSendRegistry.answer(exchange, target, own, met: { host.met($0) }) { return }
         switch (exchange.head.method, name) {
-        case (.POST, "prepare-upload"): try await prepare(exchange, target, from: visitor)
+        case (.POST, "prepare-upload"): try await prepare(exchange, target, from: visitor, certificate)
         case (.POST, "upload"): try await upload(exchange, target, from: visitor)
         case (.POST, "cancel"): try await cancel(exchange, target, from: visitor)
         case (_, "info"), (_, "register"), (_, "prepare-upload"), (_, "upload"), (_, "cancel"):
@@ -98,7 +103,9 @@ package final class LocalSendServer: Sendable {
 
     // MARK: The question
 
-    private func prepare(_ exchange: HTTPExchange, _ target: RequestTarget, from visitor: Visitor) async throws {
+    private func prepare(
+        _ exchange: HTTPExchange, _ target: RequestTarget, from visitor: Visitor, _ certificate: String?
+    ) async throws {
         switch pins.check(target["pin"], against: host.pin(), from: visitor.address) {
         case .right: break
         case .missing: return try await exchange.refuse(.unauthorized, "PIN required")
@@ -106,7 +113,7 @@ package final class LocalSendServer: Sendable {
         case .tooMany: return try await exchange.refuse(.tooManyRequests, "Too many attempts; wait five minutes")
         }
         try await exchange.inviteBody()
-        guard let asked = try await question(in: exchange, from: visitor) else {
+        guard let asked = try await question(in: exchange, from: visitor, certificate) else {
             return try await exchange.refuse(.serviceUnavailable, "Too many questions at once; try again")
         }
         let verdict = await judge(asked, exchange, from: visitor)
@@ -121,7 +128,9 @@ package final class LocalSendServer: Sendable {
     }
 
     /// - Returns: nil if there is no memory for the question now.
-    private func question(in exchange: HTTPExchange, from visitor: Visitor) async throws -> AskedFiles? {
+    private func question(
+        in exchange: HTTPExchange, from visitor: Visitor, _ certificate: String?
+    ) async throws -> AskedFiles? {
         let isContact = host.reception.access(of: visitor.peer, by: .localsend) == .contact
         let claim = host.reception.bodies.claim(isContact: isContact)
         defer { claim.giveBack() }
@@ -136,7 +145,7 @@ package final class LocalSendServer: Sendable {
             guard let question = try? JSONDecoder().decode(LocalSendQuestion.self, from: Data(body.readableBytesView)) else {
                 throw AskedFiles.malformed("it is not a question of LocalSend")
             }
-            return try AskedFiles(question, registry: host.registry())
+            return try AskedFiles(question, certificate: certificate, registry: host.registry())
         } catch {
             host.refused(error)
             throw error

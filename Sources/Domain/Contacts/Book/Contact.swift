@@ -20,6 +20,8 @@ package struct Verification: Hashable, Sendable {
         case typedCode
         /// The user named the key itself.
         case keyID
+        /// The user took the key of an offer, without a comparison: trust on first use.
+        case firstUse
     }
 
     package var method: Method

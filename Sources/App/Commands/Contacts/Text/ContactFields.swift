@@ -28,7 +28,7 @@ struct ContactFields: Encodable {
     var folder: String?
     /// How its items are sealed.
     var protection: String?
-    /// `comparedCode`, `typedCode` or `keyID`.
+    /// `comparedCode`, `typedCode`, `keyID` or `firstUse`.
     var verifiedBy: String
     var verifiedAt: String
     /// The addresses at which it was reached.

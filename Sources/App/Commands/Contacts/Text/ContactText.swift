@@ -113,6 +113,7 @@ struct ContactText {
         case .comparedCode: "by comparing codes"
         case .typedCode: "by typing a code"
         case .keyID: "by its key id"
+        case .firstUse: "by the key of an offer, which was not compared"
         }
     }
 
