@@ -5,7 +5,7 @@ package enum UserDocument {
         ["README.md"]
         + [
             "FoldersAndSettings", "Inbox", "Network", "Protection", "Receiving", "Scripting", "Sending", "Trust",
-            "UsingAirDrop", "UsingHandlers",
+            "UsingAirDrop", "UsingLocalSend", "UsingHandlers",
         ].map(article)
 
     /// The path of an article.

@@ -80,6 +80,7 @@ struct ContactsAllowCommand: ContactsVerb {
         if let certificate = offer.certificate {
             Console.shared.note("fingerprint of its certificate: \(TerminalText.escaped(certificate, limit: 128))")
         }
+        Console.shared.note("the offer still waits: waft accept \(number)")
         return key
     }
 

@@ -1,4 +1,5 @@
 import Control
+import Endpoints
 import Sending
 import Sharing
 import UniformTypes
@@ -80,8 +81,16 @@ enum OfferText {
 
     private static func asker(_ offer: OfferSummary) -> String {
         // The key comes last and must not be cut off: the name that a stranger gives itself has at most 63 bytes.
-        if let asker = offer.asker { return TerminalText.escaped(asker.line, limit: 800) }
+        if let asker = offer.asker { return TerminalText.escaped(asker.line, limit: 800) + way(offer) }
         return "\(TerminalText.peerName(offer.peerName)) (\(TerminalText.escaped(offer.peerID ?? "no key")))"
+    }
+
+    /// The dialect of a peer that proved its key otherwise than by Waft's own.
+    private static func way(_ offer: OfferSummary) -> String {
+        guard offer.peer != nil, let dialect = offer.via.map({ DialectTable.known[$0] }), !dialect.provesKeys else {
+            return ""
+        }
+        return " by \(dialect.title)"
     }
 
     private static func warning(_ offer: OfferSummary) -> String? {
