@@ -38,8 +38,16 @@ extension TransferError {
     }
 
     /// For something that is to be created at `path` in a tree.
-    static func creating(_ what: String, _ path: String, _ error: SystemError, on disk: Int32) -> TransferError {
+    /// - Parameter isSealed: whether the tree is sealed.
+    static func creating(
+        _ what: String, _ path: String, _ error: SystemError, on disk: Int32, isSealed: Bool = false
+    ) -> TransferError {
         switch error.number {
+        case EEXIST where isSealed:
+            // As with a file `a` beside a folder `a.age`.
+            TransferError(
+                .unsafeName,
+                "\(what) \(path): sealed files get the ending \(SealedName.ending), and that name is taken")
         case EEXIST:
             TransferError(.unsafeName, "\(what) \(path): an item of that name was received already")
         case ENOENT, ENOTDIR, ELOOP, EXDEV:

@@ -34,6 +34,10 @@ int CLinuxShims_renameat2_noreplace(int folder, const char *name, int newFolder,
     return renameat2(folder, name, newFolder, newName, RENAME_NOREPLACE);
 }
 
+int CLinuxShims_renameat2_exchange(int folder, const char *name, int otherFolder, const char *otherName) {
+    return renameat2(folder, name, otherFolder, otherName, RENAME_EXCHANGE);
+}
+
 int CLinuxShims_is_tmpfs(int file) {
     struct statfs status;
     return fstatfs(file, &status) == 0 && status.f_type == TMPFS_MAGIC;

@@ -21,12 +21,13 @@ final class SealedInbox {
     var path: String { folder / "Inbox" }
     var staging: String { folder / ".waft-staging/Inbox" }
 
-    init() throws {
+    init(placement: Placement = .byRename) throws {
         let protection = ProtectionFolder(path: folder / "protection")
         identities = try VaultIdentities.generate()
         try protection.setUp(keeping: identities, by: .keyring)
         vault = Vault(protection)
-        inbox = try FileInbox(path: folder / "Inbox", reserve: .bytes(0), vault: vault)
+        inbox = try FileInbox(
+            path: folder / "Inbox", reserve: .bytes(0), vault: vault, opening: .inOneCall, placement: placement)
     }
 
     func unlock() throws { try vault.unlock(identities) }

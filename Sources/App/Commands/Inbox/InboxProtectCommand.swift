@@ -9,9 +9,9 @@ struct InboxProtectCommand: AsyncParsableCommand {
         discussion: """
             Example: waft inbox protect 12 unlessOpen
 
-            The running receiver writes the sealed file, reads it back, and puts it in the place of the item. Works for items \
-            that are one file; a folder is refused. Exit code 15 if a handler still reads the item after five seconds, 17 if it \
-            was changed since it arrived, 18 while locked. The disk may still hold the bytes of the file that was open before.
+            The running receiver writes the item sealed, reads it back, and puts it in the place of the old one. Of a folder each \
+            file is sealed by itself, and the folder changes as a whole. Exit code 15 if a handler still reads the item after five \
+            seconds, 17 if it was changed since it arrived, 18 while locked. The disk may still hold the bytes that were open before.
             """
     )
 

@@ -9,9 +9,8 @@ struct InboxUnprotectCommand: AsyncParsableCommand {
         discussion: """
             Example: waft inbox unprotect 12
 
-            The running receiver writes the open file, reads it back, and puts it in the place of the sealed one. A folder is \
-            refused. Exit code 15 if a handler still reads the item after five seconds, 17 if it was changed since it arrived, 18 \
-            while locked.
+            The running receiver writes the item open, reads it back, and puts it in the place of the sealed one. Exit code 15 if \
+            a handler still reads the item after five seconds, 17 if it was changed since it arrived, 18 while locked.
             """
     )
 

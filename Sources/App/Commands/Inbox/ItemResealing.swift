@@ -14,9 +14,6 @@ enum ItemResealing {
             throw CommandError(
                 .inputMissing, "\(head): \(JournalText.departure(entry) ?? "it is no longer in the Inbox")")
         }
-        guard entry.arrival.item.kind != .tree else {
-            throw CommandError(.usage, "\(head): it is a folder", hint: "take it out with: waft inbox take")
-        }
         let number = entry.arrival.number
         let request = ProtectionRequest.reseal(arrival: number.value, protection: protection, now: now)
         // A large item is written and read back.

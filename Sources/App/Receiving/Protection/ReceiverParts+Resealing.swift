@@ -40,7 +40,6 @@ extension ReceiverParts {
                 return .unknown("item \(number) is not in the Inbox")
             }
             guard arrival.protection != protection else { return .done }
-            guard arrival.item.kind != .tree else { return .refused("item \(number) is a folder") }
             let (change, stored) = try inbox.reseal(arrival, as: protection) { change throws(TransferError) in
                 try journal.intend(change)
             }

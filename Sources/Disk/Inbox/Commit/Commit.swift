@@ -255,15 +255,22 @@ struct Commit {
     private func move(_ item: Item, to name: SafeName, in folder: OpenFolder) throws(SystemError) -> Bool {
         let staged = item.staged
         guard let onDisk = try? nameOnDisk(name, staged) else { throw SystemError(ENAMETOOLONG) }
+        if onDisk == item.replacing {
+            if staged.isTree {
+                // A folder does not replace another one: the older form is in staging then, and the caller removes it.
+                guard try placement.exchange(staged.name, in: staging.folder.raw, with: onDisk, in: folder.raw) else {
+                    return false
+                }
+            } else {
+                try systemCall { renameat(staging.folder.raw, staged.name, folder.raw, onDisk) }
+            }
+            staged.moved()
+            return true
+        }
         if knowsSealed {
             var status = stat()
             let other = onDisk == name.text ? name.text + SealedName.ending : name.text
             if other != item.replacing, fstatat(folder.raw, other, &status, AT_SYMLINK_NOFOLLOW) == 0 { return false }
-        }
-        if onDisk == item.replacing {
-            try systemCall { renameat(staging.folder.raw, staged.name, folder.raw, onDisk) }
-            staged.moved()
-            return true
         }
         do {
             try placement.move(

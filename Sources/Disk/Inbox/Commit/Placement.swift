@@ -21,7 +21,7 @@ package enum Placement: Sendable {
         case .byRename:
             do {
                 try systemCall { CLinuxShims_renameat2_noreplace(folder, name, newFolder, newName) }
-            } catch  where [EINVAL, ENOSYS, EPERM, EOPNOTSUPP].contains(error.number) {
+            } catch  where Self.meansUnsupported(error) {
                 // If the flag was not the cause, the other way fails with the same error.
                 try Self.byLink.move(name, isFolder: isFolder, from: folder, to: newName, in: newFolder)
             }
@@ -34,6 +34,24 @@ package enum Placement: Sendable {
                 _ = unlinkat(folder, name, 0)
             }
         }
+    }
+
+    /// Swaps two entries in one step.
+    /// - Returns: false if the file system cannot.
+    func exchange(
+        _ name: String, in folder: Int32, with otherName: String, in otherFolder: Int32
+    ) throws(SystemError) -> Bool {
+        guard case .byRename = self else { return false }
+        do {
+            try systemCall { CLinuxShims_renameat2_exchange(folder, name, otherFolder, otherName) }
+            return true
+        } catch  where Self.meansUnsupported(error) {
+            return false
+        }
+    }
+
+    private static func meansUnsupported(_ error: SystemError) -> Bool {
+        [EINVAL, ENOSYS, EPERM, EOPNOTSUPP].contains(error.number)
     }
 
     private static func moveFolder(

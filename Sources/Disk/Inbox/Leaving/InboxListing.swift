@@ -79,8 +79,7 @@ package enum InboxListing {
             path: path,
             kind: kind,
             size: kind == .file ? UInt64(max(0, status.st_size)) : nil,
-            modified: Timestamp(
-                seconds: Int64(status.st_mtim.tv_sec), nanoseconds: UInt32(clamping: status.st_mtim.tv_nsec)),
+            modified: Timestamp(status.st_mtim),
             mark: kind == .file ? ContentMark.read(path) : nil
         )
     }

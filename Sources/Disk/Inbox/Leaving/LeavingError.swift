@@ -14,7 +14,7 @@ package struct LeavingError: Error, Hashable, Sendable, CustomStringConvertible 
         case destination
         /// The target folder does not exist.
         case noDestination
-        /// The new name is taken.
+        /// The new name is taken, or cannot be used.
         case nameTaken
         case noRoom
         /// It is sealed, and its key is not in memory.
@@ -44,6 +44,29 @@ package struct LeavingError: Error, Hashable, Sendable, CustomStringConvertible 
         case .damaged: self.init(.mismatch, "\(what): \(error)")
         case .system(let cause): self.init(what, cause)
         }
+    }
+
+    init(_ what: String, _ error: StoredDigestError) {
+        let code: Code =
+            switch error.code {
+            case .gone: .gone
+            case .different: .different
+            case .locked: .locked
+            case .unreadable, .cancelled: .disk
+            }
+        self.init(code, "\(what): \(error.message)")
+    }
+
+    init(_ what: String, _ error: TransferError) {
+        let code: Code =
+            switch error.code {
+            case .noRoom: .noRoom
+            case .unsafeName: .nameTaken
+            // The lock came meanwhile.
+            case .stopping: .locked
+            default: .disk
+            }
+        self.init(code, "\(what): \(error.message)")
     }
 
     /// - Parameter what: the step that failed, with its item: `cannot copy report.pdf`.

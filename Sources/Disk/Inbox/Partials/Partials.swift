@@ -237,8 +237,7 @@ final class Partials: Sendable {
     func used(_ name: String) -> Timestamp? {
         var status = stat()
         guard fstatat(folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
-        return Timestamp(
-            seconds: Int64(status.st_ctim.tv_sec), nanoseconds: UInt32(clamping: status.st_ctim.tv_nsec))
+        return Timestamp(status.st_ctim)
     }
 }
 

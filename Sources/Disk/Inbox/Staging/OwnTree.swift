@@ -163,9 +163,7 @@ enum OwnTree {
 
     /// Keeps the modification time, as far as the file system can store it.
     private static func keep(_ status: stat, on file: Int32) {
-        let modified = Timestamp(
-            seconds: Int64(status.st_mtim.tv_sec), nanoseconds: UInt32(clamping: status.st_mtim.tv_nsec))
-        _ = FileTimes.set(modified, of: file)
+        _ = FileTimes.set(Timestamp(status.st_mtim), of: file)
     }
 
     /// - Returns: the target with a NUL after it.

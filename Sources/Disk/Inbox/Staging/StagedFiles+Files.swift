@@ -33,7 +33,8 @@ extension StagedFiles {
                 if entry.path == nil, error.number == ENOENT {
                     throw .disk("cannot create", display, error, on: staging.folder.raw)
                 }
-                throw .creating("cannot create", display, error, on: staging.folder.raw)
+                throw .creating(
+                    "cannot create", display, error, on: staging.folder.raw, isSealed: sealing != nil)
             }
             do throws(SystemError) {
                 file.roomTaken = try takeRoom(for: entry, in: file.descriptor.raw)

@@ -17,7 +17,8 @@ extension StagedFiles {
                     }
                 }
             } catch {
-                throw .creating("cannot make the folder", path.text, error, on: staging.folder.raw)
+                throw .creating(
+                    "cannot make the folder", path.text, error, on: staging.folder.raw, isSealed: sealing != nil)
             }
             state.add(path)
             state.sealedListing?.folder(path)
@@ -34,7 +35,8 @@ extension StagedFiles {
                     try systemCall { symlinkat(target.text, folder.raw, name) }
                 }
             } catch {
-                throw .creating("cannot make the link", path.text, error, on: staging.folder.raw)
+                throw .creating(
+                    "cannot make the link", path.text, error, on: staging.folder.raw, isSealed: sealing != nil)
             }
             // A link is synced with its folder, so its own place is not remembered.
             state.add(nil)

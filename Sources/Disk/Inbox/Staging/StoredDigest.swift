@@ -83,7 +83,7 @@ package struct StoredDigestError: Error, Hashable, Sendable, CustomStringConvert
 
     package var description: String { message }
 
-    fileprivate init(_ error: SystemError, _ place: String) {
+    init(_ error: SystemError, _ place: String) {
         switch error.number {
         case ENOENT: self.init(.gone, place, "it does not exist")
         case ENOTDIR, ELOOP, ENXIO: self.init(.different, place, "it is another kind of item now")
@@ -130,7 +130,7 @@ private struct DigestReading: ~Copyable {
     // MARK: A file
 
     mutating func file(
-        _ name: UnsafePointer<CChar>,
+        _ name: String,
         in folder: Int32,
         display: @autoclosure () -> String,
         _ progressed: (Int) throws(StoredDigestError) -> Void
@@ -208,183 +208,25 @@ private struct DigestReading: ~Copyable {
 
     // MARK: A tree
 
-    private final class Level {
-        let folder: FileDescriptor
-        let path: SafeRelativePath?
-        let names: SortedNames
-        var next = 0
-
-        init(
-            _ name: UnsafePointer<CChar>, in holder: Int32, path: SafeRelativePath?, most: UInt64, isSealed: Bool
-        ) throws(SystemError) {
-            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-            let raw = try systemCall { openat(holder, name, flags) }
-            folder = FileDescriptor(owning: raw)
-            self.path = path
-            names = try SortedNames(of: raw, most: most, areSealed: isSealed)
-        }
-    }
-
     mutating func tree(
         _ root: String,
         in folder: Int32,
         _ progressed: (Int) throws(StoredDigestError) -> Void
     ) throws(StoredDigestError) -> StoredDigest {
+        var walk = try StoredTreeWalk(root, in: folder, areSealed: keys != nil)
         var listing = TreeListing(algorithm)
-        var total = StoredDigest(digest: Digest.of(algorithm, []), size: 0, entries: 1)
-        var levels: [Level] = []
-        do {
-            levels.append(try Level(root, in: folder, path: nil, most: Limits.entriesPerItem, isSealed: keys != nil))
-        } catch {
-            throw StoredDigestError(error, root)
-        }
-        while let level = levels.last {
-            guard level.next < level.names.count else {
-                levels.removeLast()
-                continue
-            }
-            let index = level.next
-            level.next += 1
-            total.entries += 1
-            guard total.entries <= Limits.entriesPerItem else { throw StoredDigestError(SystemError(EFBIG), root) }
-            let path = try Self.path(level, index, root)
-            let sealedName = level.names.sealedName(at: index)
-            try level.names.withName(at: index, sealedName) { name throws(StoredDigestError) in
-                var status = stat()
-                do throws(SystemError) {
-                    try systemCall { fstatat(level.folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) }
-                    switch status.st_mode & S_IFMT {
-                    case S_IFDIR:
-                        let most = Limits.entriesPerItem - total.entries
-                        levels.append(
-                            try Level(name, in: level.folder.raw, path: path, most: most, isSealed: keys != nil))
-                        listing.folder(path)
-                        return
-                    case S_IFREG: break
-                    case S_IFLNK:
-                        listing.link(path, target: try Self.target(name, in: level.folder.raw, of: path))
-                        return
-                    default: throw SystemError(ENXIO)
-                    }
-                } catch {
-                    throw StoredDigestError(error, "\(root)/\(path)")
-                }
-                let file = try file(name, in: level.folder.raw, display: "\(root)/\(path)", progressed)
+        var size: UInt64 = 0
+        while let step = try walk.next() {
+            switch step {
+            case .folder(let path): listing.folder(path)
+            case .link(let path, let target): listing.link(path, target: target)
+            case .file(let path, let name, let folder):
+                let file = try file(name, in: folder, display: "\(root)/\(path)", progressed)
                 listing.file(path, executable: file.executable, digest: file.digest)
-                total.size += file.size
+                size += file.size
+            case .folderClosed: break
             }
         }
-        total.digest = listing.finalize()
-        return total
-    }
-
-    private static func path(_ level: Level, _ index: Int, _ root: String) throws(StoredDigestError) -> SafeRelativePath
-    {
-        let text = level.names.text(at: index)
-        do throws(NameError) {
-            guard let text else { throw NameError.notUTF8 }
-            let name = try SafeName(text)
-            guard let folder = level.path else { return SafeRelativePath(name) }
-            return try folder.appending(name)
-        } catch {
-            let folder = level.path.map { "\(root)/\($0)" } ?? root
-            let name = level.names.withName(at: index) { String(cString: $0) }
-            throw StoredDigestError(.different, folder, "something in it was never received: \(error.said(of: name))")
-        }
-    }
-
-    /// - Throws: `ENXIO` for a target that would have been refused.
-    private static func target(
-        _ name: UnsafePointer<CChar>, in folder: Int32, of path: SafeRelativePath
-    ) throws(SystemError) -> SafeLinkTarget {
-        let limit = SafeLinkTarget.maximumBytes + 1
-        let text = try withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { buffer throws(SystemError) in
-            guard let base = buffer.baseAddress?.assumingMemoryBound(to: CChar.self) else { throw SystemError(ENOMEM) }
-            let count = try systemCall { readlinkat(folder, name, base, limit) }
-            if count == limit { throw SystemError(ENXIO) }
-            return String(validating: UnsafeRawBufferPointer(rebasing: buffer[..<count]), as: UTF8.self)
-        }
-        guard let text, let target = try? SafeLinkTarget(text, of: path) else { throw SystemError(ENXIO) }
-        return target
-    }
-}
-
-/// The names in one folder, sorted by their bytes, one after the other in a single piece of memory. Of sealed files the
-/// own names are sorted.
-private struct SortedNames {
-    /// The names, each with a NUL after it.
-    private var bytes: [UInt8] = []
-    /// Where each begins.
-    private var starts: [UInt32] = []
-    /// Where the names of sealed files begin.
-    private var sealed: Set<UInt32> = []
-
-    var count: Int { starts.count }
-
-    /// - Parameters:
-    ///   - most: more names than that are not read.
-    ///   - areSealed: whether the files are sealed.
-    /// - Throws: `EFBIG` where there are more; `ENXIO` for a file that should be sealed and does not have such a name.
-    init(of folder: Int32, most: UInt64, areSealed: Bool) throws(SystemError) {
-        var contents = try FolderContents.make(of: folder)
-        while let name = try contents.next() {
-            guard let start = UInt32(exactly: bytes.count), UInt64(starts.count) < most else {
-                throw SystemError(EFBIG)
-            }
-            starts.append(start)
-            var count = strlen(name)
-            if areSealed, try Self.isFile(name, in: folder) {
-                let ending = SealedName.ending.utf8.count
-                guard count > ending, strcmp(name + (count - ending), SealedName.ending) == 0 else {
-                    throw SystemError(ENXIO)
-                }
-                count -= ending
-                sealed.insert(start)
-            }
-            bytes.append(contentsOf: UnsafeRawBufferPointer(start: name, count: count))
-            bytes.append(0)
-        }
-        bytes.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
-            starts.sort { strcmp(base + Int($0), base + Int($1)) < 0 }
-        }
-    }
-
-    private static func isFile(_ name: UnsafePointer<CChar>, in folder: Int32) throws(SystemError) -> Bool {
-        var status = stat()
-        try systemCall { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
-        return status.st_mode & S_IFMT == S_IFREG
-    }
-
-    /// The name on the disk of a sealed file; nil for all others.
-    func sealedName(at index: Int) -> String? {
-        sealed.contains(starts[index]) ? withName(at: index) { String(cString: $0) + SealedName.ending } : nil
-    }
-
-    /// Calls `body` with the name, which ends with a NUL and is valid during the call only.
-    func withName<Result, Failure: Error>(
-        at index: Int, _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try bytes.withUnsafeBufferPointer { bytes throws(Failure) in
-            // There is a name at each index, so there are bytes.
-            let name = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[Int(starts[index])...])
-            return try body(name.assumingMemoryBound(to: CChar.self).baseAddress.unsafelyUnwrapped)
-        }
-    }
-
-    /// The same with another name in its place.
-    func withName<Result, Failure: Error>(
-        at index: Int, _ other: String?, _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        guard let other else { return try withName(at: index, body) }
-        let name = other.utf8CString
-        return try name.withUnsafeBufferPointer { name throws(Failure) in
-            try body(name.baseAddress.unsafelyUnwrapped)
-        }
-    }
-
-    /// Nil where the name is not UTF-8.
-    func text(at index: Int) -> String? {
-        withName(at: index) { String(validatingCString: $0) }
+        return StoredDigest(digest: listing.finalize(), size: size, entries: walk.entries)
     }
 }

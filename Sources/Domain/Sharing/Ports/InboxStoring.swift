@@ -83,7 +83,8 @@ package struct ItemToCommit: Sendable {
     package var name: SafeName
     /// Below the Inbox, made if it is missing; nil for the Inbox itself.
     package var folder: SafeRelativePath?
-    /// The name on the disk, in the same folder, of an older form of the item: its name does not count as taken.
+    /// The name on the disk, in the same folder, of an older form of the item: its name does not count as taken. A file
+    /// of this name is replaced; a folder is exchanged with the staged one, if the file system can do that.
     package var replacing: String?
 
     package init(_ staged: any StagedItem, as name: SafeName, in folder: SafeRelativePath? = nil) {

@@ -18,6 +18,10 @@ int CLinuxShims_open_place_beneath(int folder, const char *path, int follows_las
 /// renameat2(2) with RENAME_NOREPLACE: EEXIST where the new name is taken, EINVAL where the file system cannot do it.
 int CLinuxShims_renameat2_noreplace(int folder, const char *name, int newFolder, const char *newName);
 
+/// renameat2(2) with RENAME_EXCHANGE: both names must be there, and swap what they name in one step. EINVAL where the file
+/// system cannot do it.
+int CLinuxShims_renameat2_exchange(int folder, const char *name, int otherFolder, const char *otherName);
+
 /// Whether an open file or folder lies on a tmpfs.
 int CLinuxShims_is_tmpfs(int file);
 
