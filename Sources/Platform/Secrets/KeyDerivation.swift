@@ -34,15 +34,9 @@ package enum KeyDerivation {
     /// HMAC-SHA256 (RFC 2104).
     package static func hmac(key: SecretBytes, _ text: UnsafeRawBufferPointer) throws(SecretsError) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: hashBytes)
-        var count = 0
-        let result = key.withBytes { key in
-            EVP_Q_mac(
-                nil, "HMAC", nil, "SHA256", nil,
-                key.baseAddress, key.count,
-                text.bindMemory(to: UInt8.self).baseAddress, text.count,
-                &code, code.count, &count)
+        guard let hmac = HMAC(key: key), hmac.add(text), hmac.end(into: &code) else {
+            throw .noCryptography("an authentication code")
         }
-        guard result != nil, count == code.count else { throw .noCryptography("an authentication code") }
         return code
     }
 
@@ -54,21 +48,27 @@ package enum KeyDerivation {
     package static func hkdf(
         salt: [UInt8], secret: SecretBytes, info: [UInt8], count: Int
     ) throws(SecretsError) -> SecretBytes {
-        guard let context = EVP_PKEY_CTX_new_id(EVP_PKEY_HKDF, nil) else { throw .noCryptography("a derivation") }
-        defer { EVP_PKEY_CTX_free(context) }
-        guard
-            EVP_PKEY_derive_init(context) == 1,
-            EVP_PKEY_CTX_set_hkdf_md(context, EVP_sha256()) == 1,
-            salt.isEmpty || EVP_PKEY_CTX_set1_hkdf_salt(context, salt, Int32(salt.count)) == 1,
-            secret.withBytes({
-                EVP_PKEY_CTX_set1_hkdf_key(context, $0.bindMemory(to: UInt8.self).baseAddress, Int32($0.count))
-            }) == 1,
-            info.isEmpty || EVP_PKEY_CTX_add1_hkdf_info(context, info, Int32(info.count)) == 1
-        else { throw .noCryptography("a derivation") }
+        guard (1...255 * hashBytes).contains(count) else { throw .noCryptography("a derivation of such a length") }
+        // Not by libcrypto's HKDF, which looks its parts up for each derivation: that takes four times as long, and each
+        // sealed file needs three.
+        let start = try SecretBytes(count: hashBytes) { (start) throws(SecretsError) in
+            // No salt is one of zeros, and so is an empty key; libcrypto takes none.
+            guard let hmac = HMAC(key: SecretBytes(salt.isEmpty ? [UInt8](repeating: 0, count: hashBytes) : salt)),
+                secret.withBytes({ hmac.add($0) }), hmac.end(into: start)
+            else { throw .noCryptography("a derivation") }
+        }
         return try SecretBytes(count: count) { (room) throws(SecretsError) in
-            var length = count
-            let result = EVP_PKEY_derive(context, room.bindMemory(to: UInt8.self).baseAddress, &length)
-            guard result == 1, length == count else { throw .noCryptography("a derivation") }
+            var before = UnsafeRawBufferPointer(rebasing: room[..<0])
+            for (number, offset) in stride(from: 0, to: count, by: hashBytes).enumerated() {
+                let block = try SecretBytes(count: hashBytes) { (block) throws(SecretsError) in
+                    guard let hmac = HMAC(key: start), hmac.add(before), info.withUnsafeBytes({ hmac.add($0) }),
+                        withUnsafeBytes(of: UInt8(number + 1), { hmac.add($0) }), hmac.end(into: block)
+                    else { throw .noCryptography("a derivation") }
+                }
+                let part = UnsafeMutableRawBufferPointer(rebasing: room[offset..<min(offset + hashBytes, count)])
+                block.withBytes { part.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<part.count])) }
+                before = UnsafeRawBufferPointer(part)
+            }
         }
     }
 
