@@ -21,6 +21,8 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
     package static let maximumArguments = 64
     /// Maximum length of a path, in bytes: `PATH_MAX` without its NUL.
     package static let longestPath = 4095
+    /// The descriptor of a hook's stream.
+    package static let streamDescriptor: Int32 = 3
     /// Maximum length of the encoded plan, in bytes. The kernel takes 128 KiB in one variable.
     package static let longestEncoding = 98_304
 
@@ -41,6 +43,9 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
     package var inbox: String
     /// The folder of the clear copies of sealed items, with the same rights as in the Inbox; nil for none.
     package var clearFolder: String?
+    /// Whether the hook gets a stream as ``streamDescriptor``. Then the launcher's standard input is a socket with the
+    /// hook's streams: ``PassedStreams``.
+    package var hasStream: Bool
     /// Other folders and files that the hook may read.
     package var readablePaths: [String]
     /// Other folders and files that the hook may read and write.
@@ -70,6 +75,7 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
         temporaryFolder: String,
         inbox: String,
         clearFolder: String? = nil,
+        hasStream: Bool = false,
         readablePaths: [String] = [],
         writablePaths: [String] = [],
         allowsNetwork: Bool = false,
@@ -87,6 +93,7 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
         self.temporaryFolder = temporaryFolder
         self.inbox = inbox
         self.clearFolder = clearFolder
+        self.hasStream = hasStream
         self.readablePaths = readablePaths
         self.writablePaths = writablePaths
         self.allowsNetwork = allowsNetwork

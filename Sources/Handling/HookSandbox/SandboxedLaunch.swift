@@ -38,10 +38,11 @@ package enum SandboxedLaunch {
             }
             let plan = try SandboxPlan(encoded: String(cString: text))
             unsetenv(SandboxPlan.variable)
+            if plan.hasStream { try PassedStreams.unpack() }
             let mask = HookProcess.blockSignals()
             let client = try HookProcess.openClient(plan.client)
             if plan.level == .none {
-                let reports = try WardenRelay.fork()
+                let reports = try WardenRelay.fork(hasStream: plan.hasStream)
                 throw try startUnrestricted(plan, mask, client, reports)
             }
             throw try startRestricted(plan, mask, client)
@@ -76,7 +77,7 @@ package enum SandboxedLaunch {
         close(ends[1])
         let listener = CLinuxShims_receive_descriptor(ends[0])
         close(ends[0])
-        HookProcess.letGoOfCaller()
+        HookProcess.letGoOfCaller(hasStream: plan.hasStream)
         _ = CLinuxShims_be_opaque()
         if CLinuxShims_no_new_privileges() == 0 { try? SystemCallFilter.warden.install() }
         var warden = Warden(
@@ -90,7 +91,7 @@ package enum SandboxedLaunch {
     ) throws(SandboxError) -> SandboxError {
         let hook = try forkHook()
         if hook == 0 { return execute(plan, mask) }
-        HookProcess.letGoOfCaller()
+        HookProcess.letGoOfCaller(hasStream: plan.hasStream)
         var warden = Warden(
             hook: hook, charge: .group, client: client, listener: -1, attributes: AttributeWarden([]))
         warden.run { status in

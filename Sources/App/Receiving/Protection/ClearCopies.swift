@@ -14,6 +14,8 @@ final class ClearCopies: ClearCopying {
     /// Made when it is used first: without data protection there is none.
     private let made = Mutex<ClearFolder?>(nil)
     let opened = OpenCopies()
+    /// The streams of programs that run.
+    private let streams = Mutex<[ObjectIdentifier: ClearStream]>([:])
 
     /// - Parameters:
     ///   - candidates: as in `ClearFolder`.
@@ -61,15 +63,26 @@ final class ClearCopies: ClearCopying {
         vault.standing.isSetUp ? clear?.folder(of: handler) : nil
     }
 
+    /// The memory that clear copies of these take.
+    private static func bytes(_ arrivals: [Arrival]) -> UInt64 {
+        arrivals.reduce(0) { $0 &+ ($1.protection.isSealed ? $1.size : 0) }
+    }
+
+    func fits(_ arrivals: [Arrival]) -> Bool {
+        let bytes = Self.bytes(arrivals)
+        guard bytes > 0 else { return true }
+        return clear.map { bytes <= quota() ?? $0.free / 2 } ?? false
+    }
+
     func open(_ arrivals: [Arrival], for handler: String) throws(ClearCopyError) -> [Arrival] {
         guard let clear, clear.folder(of: handler) != nil else {
-            throw .later("no folder in memory can hold its clear copy: XDG_RUNTIME_DIR must be on a tmpfs")
+            throw .tooLarge("no folder in memory can hold its clear copy: XDG_RUNTIME_DIR must be on a tmpfs")
         }
         let keys = FileKeys(vault)
-        let bytes = arrivals.reduce(0) { $0 &+ ($1.protection.isSealed ? $1.size : 0) }
+        let bytes = Self.bytes(arrivals)
         let most = quota() ?? clear.free / 2
         guard bytes <= most else {
-            throw .later(
+            throw .tooLarge(
                 "its clear copy takes \(ByteCount.text(bytes)), and \(ByteCount.text(most)) are the most (clearQuota)")
         }
         // Before the question: a lock that begins waits for this copy, or the answer is no.
@@ -91,11 +104,7 @@ final class ClearCopies: ClearCopying {
         } catch {
             _ = close(copies)
             opened.end(arrivals, for: handler)
-            switch error.code {
-            case .locked: throw .locked
-            case .mismatch, .different: throw .failed(error.message)
-            default: throw .later(error.message)
-            }
+            throw ClearCopyError(error)
         }
         guard arrivals.allSatisfy({ stays($0.protection) }) else {
             // The lock came while they were made, and could not see all of them.
@@ -106,8 +115,30 @@ final class ClearCopies: ClearCopying {
         return copies
     }
 
-    /// Removes the copies of items that cannot be opened any more.
+    func stream(_ arrival: Arrival, for handler: String) throws(ClearCopyError) -> ClearStream {
+        // As for a clear copy: a lock that begins waits for it, or the answer is no.
+        opened.begin([arrival], for: handler)
+        do throws(ClearCopyError) {
+            guard canOpen(arrival.protection) else { throw .locked }
+            let stream = try SealedStream.open(arrival, inbox: inbox, keys: FileKeys(vault))
+            streams.withLock { $0[ObjectIdentifier(stream)] = stream }
+            // The lock that came in the meantime could not see it.
+            if !stays(arrival.protection) { lock() }
+            return stream
+        } catch {
+            opened.end([arrival], for: handler)
+            throw error
+        }
+    }
+
+    func close(_ stream: ClearStream, of handler: String) {
+        streams.withLock { $0[ObjectIdentifier(stream)] = nil }
+        opened.end([stream.arrival], for: handler)
+    }
+
+    /// Removes the copies of items that cannot be opened any more, and cuts their streams.
     func lock() {
+        for stream in streams.withLock({ Array($0.values) }) where !stays(stream.arrival.protection) { stream.lock() }
         clear?.removeAll { program, number in opened.protection(program, number).map(stays) ?? false }
     }
 

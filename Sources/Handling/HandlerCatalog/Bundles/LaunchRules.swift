@@ -35,6 +35,9 @@ package struct LaunchRules: Hashable, Sendable {
     package var mode: Mode
     /// Whether a resident handler is started with the receiver and stays when nothing arrives (`WaftKeepRunning`).
     package var keepsRunning: Bool
+    /// Whether it takes a sealed item that is too large for a clear copy as a stream (`WaftStreams`). Never for a resident
+    /// handler.
+    package var takesStreams: Bool
     package var calls: Set<Call>
     package var notices: Set<Notice>
     package var sandbox: Sandbox
@@ -53,6 +56,7 @@ package struct LaunchRules: Hashable, Sendable {
     package init(
         mode: Mode = .perItem,
         keepsRunning: Bool = false,
+        takesStreams: Bool = false,
         calls: Set<Call> = [],
         notices: Set<Notice> = [],
         sandbox: Sandbox = .strict,
@@ -64,6 +68,7 @@ package struct LaunchRules: Hashable, Sendable {
     ) {
         self.mode = mode
         self.keepsRunning = keepsRunning
+        self.takesStreams = takesStreams
         self.calls = calls
         self.notices = notices
         self.sandbox = sandbox

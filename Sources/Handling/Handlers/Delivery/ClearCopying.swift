@@ -16,9 +16,22 @@ package protocol ClearCopying: Sendable {
     func folder(of handler: String) -> String?
 
     /// Makes clear copies. Those of an earlier call of the handler must have been closed.
+    ///
     /// - Returns: the same arrivals with the paths of the copies and the digests of their contents, in order; those that
     ///   are not sealed unchanged.
     func open(_ arrivals: [Arrival], for handler: String) throws(ClearCopyError) -> [Arrival]
+
+    /// Whether there is room for the clear copies of all of these at once.
+    func fits(_ arrivals: [Arrival]) -> Bool
+
+    /// Opens a sealed item that is one file, and whose clear copy would be too large. It counts as a clear copy until
+    /// `close`.
+    /// - Parameter handler: its identifier.
+    func stream(_ arrival: Arrival, for handler: String) throws(ClearCopyError) -> ClearStream
+
+    /// Ends a stream whose program has ended.
+    /// - Parameter handler: its identifier.
+    func close(_ stream: ClearStream, of handler: String)
 
     /// Removes the copies of a call.
     /// - Returns: the numbers of those that were gone already: the program has moved or removed them.
@@ -32,8 +45,30 @@ package protocol ClearCopying: Sendable {
 package enum ClearCopyError: Error, Hashable, Sendable {
     /// It is locked: the call is made after the unlock.
     case locked
+    /// There is not the room for it; with one line. A program may get it as a stream.
+    case tooLarge(String)
     /// One line. It may work later.
     case later(String)
     /// One line. It never will: the item was changed, or can be opened nowhere on this machine.
     case failed(String)
+
+    /// The outcome of a call for which there is none.
+    var answer: (AttemptOutcome.Answer, reason: String) {
+        switch self {
+        case .locked: (.later, "it is locked")
+        case .tooLarge(let reason), .later(let reason): (.later, reason)
+        case .failed(let reason): (.failed, reason)
+        }
+    }
+}
+
+/// For those without bounds.
+extension ClearCopying {
+    package func fits(_ arrivals: [Arrival]) -> Bool { true }
+
+    package func stream(_ arrival: Arrival, for handler: String) throws(ClearCopyError) -> ClearStream {
+        throw .later("sealed items cannot be streamed here")
+    }
+
+    package func close(_ stream: ClearStream, of handler: String) {}
 }

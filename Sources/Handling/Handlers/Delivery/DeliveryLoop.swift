@@ -351,6 +351,11 @@ struct DeliveryLoop {
                 return
             }
         }
+        if arrivals.count > 1, engine.copies?.fits(arrivals) == false {
+            // One by one while their clear copies are together too large.
+            for arrival in arrivals.dropFirst() { desks[handler]?.queue.insert(arrival.number) }
+            arrivals.removeLast(arrivals.count - 1)
+        }
         guard let first = arrivals.first, let candidate = entries[first.number]?.candidate else { return }
         let asked = entries[first.number]?.asked
         let attempts: [Int]

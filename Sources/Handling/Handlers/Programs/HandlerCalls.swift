@@ -33,11 +33,8 @@ package final class HandlerCalls: HandlerCalling {
         do throws(ClearCopyError) {
             arrivals = try copies.open(call.items.map(\.arrival), for: call.candidate.program.identifier)
         } catch {
-            switch error {
-            case .locked: return .locked
-            case .later(let reason): return .answered(AttemptOutcome(.later, reason: reason))
-            case .failed(let reason): return .answered(AttemptOutcome(.failed, reason: reason))
-            }
+            if case .tooLarge(let reason) = error { return await stream(call, from: copies, instead: reason) }
+            return Self.result(error)
         }
         for (index, arrival) in arrivals.enumerated() { open.items[index].arrival = arrival }
         let result = await give(open)
@@ -46,8 +43,40 @@ package final class HandlerCalls: HandlerCalling {
         return result
     }
 
+    /// Gives a sealed item that is too large for a clear copy through a pipe.
+    ///
+    /// - Parameter reason: why there is no clear copy.
+    private func stream(
+        _ call: DeliveryCall, from copies: any ClearCopying, instead reason: String
+    ) async -> CallResult {
+        let program = call.candidate.program
+        guard program.takesStreams, program.mode != .resident, let item = call.items.first, call.items.count == 1,
+            call.candidate.link == nil
+        else { return .answered(AttemptOutcome(.later, reason: reason)) }
+        guard item.arrival.item.kind != .tree else {
+            return .answered(AttemptOutcome(.later, reason: reason + "; a folder cannot be streamed"))
+        }
+        do throws(ClearCopyError) {
+            let stream = try copies.stream(item.arrival, for: program.identifier)
+            defer { copies.close(stream, of: program.identifier) }
+            var open = call
+            open.items[0].arrival = stream.arrival
+            return await give(open, stream)
+        } catch {
+            return Self.result(error)
+        }
+    }
+
+    private static func result(_ error: ClearCopyError) -> CallResult {
+        if error == .locked { return .locked }
+        let (answer, reason) = error.answer
+        return .answered(AttemptOutcome(answer, reason: reason))
+    }
+
     /// Gives the items to the program as they are.
-    private func give(_ call: DeliveryCall) async -> CallResult {
+    ///
+    /// - Parameter stream: the contents of the one item, for a program that is started for each call.
+    private func give(_ call: DeliveryCall, _ stream: ClearStream? = nil) async -> CallResult {
         let program = call.candidate.program
         if program.identifier == SystemOpener.identifier { return await open(call) }
         guard let told = told(call)?.annotated(call.annotation) else {
@@ -60,10 +89,24 @@ package final class HandlerCalls: HandlerCalling {
                 return .answered(try await resident.ask(told))
             }
             if call.isLaunch, let refusal = try await runner.launch(program, told) { return .answered(refusal) }
-            return .answered(try await runner.run(program, told))
+            guard let stream else { return .answered(try await runner.run(program, told)) }
+            return try await run(program, told, stream)
         } catch {
             return .cutShort
         }
+    }
+
+    private func run(
+        _ program: HandlerProgram, _ call: HookCall, _ stream: ClearStream
+    ) async throws(CancellationError) -> CallResult {
+        let pipe: StreamPipe
+        do {
+            pipe = try StreamPipe(stream)
+        } catch {
+            return .answered(LaunchError.outcome(of: error, program))
+        }
+        let outcome = try await runner.run(program, call, stream: pipe)
+        return pipe.failure == .locked && outcome.exitCode == nil ? .locked : .answered(outcome)
     }
 
     private func told(_ call: DeliveryCall) -> HookCall? {

@@ -32,6 +32,8 @@ package struct HandlerProgram: Hashable, Sendable {
     package var mode: LaunchRules.Mode
     /// Whether it is started with the receiver and stays when nothing arrives: a resident handler.
     package var keepsRunning: Bool
+    /// Whether it takes a sealed item that is too large for a clear copy as a stream.
+    package var takesStreams: Bool
     /// The questions that it gets before the first URL.
     package var calls: Set<LaunchRules.Call>
     /// The notices that it gets.
@@ -61,6 +63,7 @@ package struct HandlerProgram: Hashable, Sendable {
         dataFolder: String?,
         mode: LaunchRules.Mode = .perItem,
         keepsRunning: Bool = false,
+        takesStreams: Bool = false,
         calls: Set<LaunchRules.Call> = [],
         notices: Set<LaunchRules.Notice> = [],
         timeLimit: Duration,
@@ -80,6 +83,7 @@ package struct HandlerProgram: Hashable, Sendable {
         self.dataFolder = dataFolder
         self.mode = mode
         self.keepsRunning = keepsRunning
+        self.takesStreams = takesStreams
         self.calls = calls
         self.notices = notices
         self.timeLimit = timeLimit
@@ -113,6 +117,7 @@ package struct HandlerProgram: Hashable, Sendable {
             dataFolder: bundle.dataFolder,
             mode: bundle.launch.mode,
             keepsRunning: bundle.launch.keepsRunning,
+            takesStreams: bundle.launch.takesStreams,
             calls: bundle.launch.calls,
             notices: bundle.launch.notices,
             timeLimit: bundle.launch.timeout ?? defaultTimeLimit,

@@ -61,12 +61,15 @@ package struct HandlerRunner: Sendable {
     /// logged.
     /// - Throws: if the task is cancelled: the program has been ended, and this attempt does not count.
     package func run(_ program: HandlerProgram, _ call: HookCall) async throws(CancellationError) -> AttemptOutcome {
-        try await run(program, call, output: nil)
+        try await run(program, call, output: nil, stream: nil)
     }
 
-    /// - Parameter output: the program's standard output, the caller's; nil to keep it like standard error.
+    /// - Parameters:
+    ///   - output: the program's standard output, the caller's; nil to keep it like standard error.
+    ///   - stream: the contents of its item, if it reads them from a pipe. A program that cannot get all of them is killed
+    ///     before it sees their end; then the outcome says why.
     func run(
-        _ program: HandlerProgram, _ call: HookCall, output: Int32?
+        _ program: HandlerProgram, _ call: HookCall, output: Int32? = nil, stream: StreamPipe? = nil
     ) async throws(CancellationError) -> AttemptOutcome {
         guard !Task.isCancelled else { throw CancellationError() }
         let started: Started
@@ -74,16 +77,18 @@ package struct HandlerRunner: Sendable {
             let input = try noting(call).documentFile(program.settings)
             defer { try? input.close() }
             started = try await start(
-                program, arguments: call.arguments, environment: call.environment, input: input.rawValue, output: output
-            )
+                program, arguments: call.arguments, environment: call.environment, input: input.rawValue,
+                output: output, stream: stream?.output)
         } catch {
             return LaunchError.outcome(of: error, program)
         }
+        stream?.begin { Task { await started.process.endNow() } }
         let ending = await started.process.ending(within: program.timeLimit)
         let outcome: AttemptOutcome?
         switch ending {
         case .exited(let exit):
-            outcome = await self.outcome(of: exit, started)
+            await stream?.stop()
+            outcome = await self.outcome(of: exit, started, stream?.failure)
         case .outOfTime:
             await started.process.end(grace: grace)
             outcome = await started.outcome(.later, reason: "out of time after \(program.timeLimit)")
@@ -91,6 +96,7 @@ package struct HandlerRunner: Sendable {
             await started.process.end(grace: grace)
             outcome = nil
         }
+        await stream?.stop()
         await started.finish(leftovers)
         guard let outcome else { throw CancellationError() }
         log(outcome, program, call)
@@ -145,6 +151,7 @@ package struct HandlerRunner: Sendable {
     ///   - environment: variables to set or, for nil, to remove.
     ///   - input: its standard input; stays the caller's.
     ///   - output: its standard output, the caller's; nil to capture it like standard error.
+    ///   - stream: what it gets as `SandboxPlan.streamDescriptor`, the caller's; nil for nothing.
     ///   - limits: of its resources.
     func start(
         _ program: HandlerProgram,
@@ -152,6 +159,7 @@ package struct HandlerRunner: Sendable {
         environment: [String: String?],
         input: Int32,
         output: Int32? = nil,
+        stream: Int32? = nil,
         limits: ResourceLimits = ResourceLimits()
     ) async throws -> Started {
         if let folder = program.dataFolder {
@@ -177,6 +185,7 @@ package struct HandlerRunner: Sendable {
             temporaryFolder: scratch.path,
             inbox: inbox,
             clearFolder: copies?.folder(of: program.identifier),
+            hasStream: stream != nil,
             readablePaths: program.readablePaths,
             writablePaths: program.writablePaths,
             allowsNetwork: program.allowsNetwork,
@@ -193,6 +202,8 @@ package struct HandlerRunner: Sendable {
         environment[SourceApplication.variable] = .some(SourceApplication.valid(program.identifier))
         do {
             let start = try plan.start(program: launcher)
+            let parcel = try stream.map { try PassedStreams.pack(input: input, stream: $0) }
+            defer { if let parcel { close(parcel) } }
             let capture = OutputCapture(name: program.identifier, logger: logger)
             let (pipe, writing) = try DrainedPipe.make { capture.take($0) }
             defer { close(writing) }
@@ -203,7 +214,7 @@ package struct HandlerRunner: Sendable {
                         arguments: start.arguments,
                         environment: environment.merging(start.environment.mapValues { .some($0) }) { $1 },
                         folder: program.folder,
-                        input: input,
+                        input: parcel ?? input,
                         output: output ?? writing,
                         error: writing
                     ))
@@ -223,8 +234,16 @@ package struct HandlerRunner: Sendable {
     // MARK: Answers
 
     /// The meaning of an exit.
-    private func outcome(of exit: ProgramExit, _ started: Started) async -> AttemptOutcome {
+    ///
+    /// - Parameter cut: why it did not get all of its stream. Its own exit code counts all the same: it had not seen the
+    ///   end of the stream when it left.
+    private func outcome(
+        of exit: ProgramExit, _ started: Started, _ cut: ClearCopyError? = nil
+    ) async -> AttemptOutcome {
         switch exit {
+        case .signal where cut != nil, .unknown where cut != nil:
+            let (answer, reason) = cut?.answer ?? (.later, "")
+            return await started.outcome(answer, reason: reason)
         case .code(0): return await started.outcome(.yes, exitCode: 0)
         case .code(1): return await started.outcome(.no, exitCode: 1)
         case .code(75): return await started.outcome(.later, exitCode: 75, reason: "exit code 75")
@@ -249,53 +268,5 @@ package struct HandlerRunner: Sendable {
                 "number": "\(call.number?.description ?? "-")", "answer": "\(outcome.answer.rawValue)",
                 "reason": "\(ShownText.escaped(outcome.reason))",
             ])
-    }
-}
-
-/// A program that was started, with its resources.
-struct Started: Sendable {
-    let process: ProgramProcess
-    let program: HandlerProgram
-    let plan: SandboxPlan
-    let scratch: ScratchFolder
-    /// Its output.
-    let capture: OutputCapture
-    let pipe: DrainedPipe
-    let logger: Logger
-
-    /// The answer with the end of its output, and with remarks on refused writes.
-    func outcome(
-        _ answer: AttemptOutcome.Answer, exitCode: Int? = nil, signal: Int? = nil, reason: String = ""
-    ) async -> AttemptOutcome {
-        await pipe.catchUp()
-        let tail = capture.tail
-        let remarks = denials(in: tail)
-        for remark in remarks {
-            logger.warning("\(remark)", metadata: ["handler": "\(program.identifier)"])
-        }
-        return AttemptOutcome(
-            answer, exitCode: exitCode, signal: signal, reason: reason,
-            standardError: KeptOutput.text(tail, remarks: remarks))
-    }
-
-    /// The readable lines about writes that the sandbox seems to have refused.
-    private func denials(in tail: [UInt8]) -> [String] {
-        guard plan.level != .none, HookSandbox.support.abi > 0 else { return [] }
-        let owner: SandboxDenial.Owner = program.isConfiguredHook ? .configuredHook : .bundle
-        return SandboxDenial.denials(in: String(decoding: tail, as: UTF8.self), plan: plan)
-            .map { ShownText.escaped($0.text(for: owner)) }
-    }
-
-    func launchFailure(exitCode: Int) async -> SandboxLaunchFailure? {
-        guard let code = Int32(exactly: exitCode) else { return nil }
-        await pipe.catchUp()
-        return SandboxLaunchFailure(exitCode: code, standardError: String(decoding: capture.tail, as: UTF8.self))
-    }
-
-    /// Removes the resources of the program. Its output is still read as long as any process holds the pipe.
-    func finish(_ leftovers: LeftoverPipes) async {
-        capture.stopKeeping()
-        if !pipe.isAtEnd { leftovers.keep(pipe) }
-        await scratch.remove()
     }
 }

@@ -25,7 +25,7 @@ package struct HookCall: Sendable {
     package let url: String
     /// The number of the arrival, if the call is for one.
     package let number: ArrivalNumber?
-    private let items: [ItemFacts]
+    private var items: [ItemFacts]
     /// Nil if no peer sent it.
     private let origin: TransferFacts?
     /// Whether the document lists its items.
@@ -117,6 +117,8 @@ package struct HookCall: Sendable {
             case .willFinishLaunching: .willFinishLaunching
             case .didFinishLaunching: .didFinishLaunching
             }
+        // The one stream is for the call that opens the item.
+        for index in other.items.indices where other.items[index].stream == true { other.items[index].file = nil }
         return other
     }
 
@@ -183,6 +185,8 @@ extension HookCall {
     struct ItemFacts: Encodable, Sendable {
         var url: String
         var file: String?
+        /// Whether `file` is a pipe; absent if not.
+        var stream: Bool?
         var type: String
         var name: String?
         var kind: String
@@ -201,6 +205,8 @@ extension HookCall {
         init(_ arrival: Arrival, attempt: Int) {
             url = URL(fileURLWithPath: arrival.stored.path, isDirectory: arrival.item.kind == .tree).absoluteString
             file = arrival.stored.path
+            let isStream = file == ClearStream.path
+            stream = isStream ? true : nil
             type = arrival.type.identifier
             name = arrival.stored.name.text
             kind = arrival.item.kind.rawValue
@@ -210,7 +216,7 @@ extension HookCall {
             number = arrival.number.value
             self.attempt = attempt
             content = arrival.content?.outcome.rawValue
-            link = arrival.item.kind == .url ? ReceivedLink.parts(at: arrival.stored.path) : nil
+            link = arrival.item.kind == .url && !isStream ? ReceivedLink.parts(at: arrival.stored.path) : nil
         }
 
         init(_ item: SharedFacts) {

@@ -151,4 +151,13 @@ final class ProgramProcess: Sendable {
             _ = await ending(within: Self.timeout)
         }.value
     }
+
+    /// Kills all its processes, the program itself before those that it has started. Returns as `end` does.
+    func endNow() async {
+        guard exit == nil else { return }
+        await Task { [self] in
+            kill(number, SandboxPlan.endSignal)
+            _ = await ending(within: Self.timeout)
+        }.value
+    }
 }

@@ -30,8 +30,11 @@ enum HookProcess {
         return file
     }
 
-    /// Releases the working directory and the standard streams, which are for the hook alone, and allows no core file.
-    static func letGoOfCaller() {
+    /// Releases the working directory and the streams, which are for the hook alone, and allows no core file.
+    ///
+    /// - Parameter hasStream: whether there is a stream beside the standard ones.
+    static func letGoOfCaller(hasStream: Bool) {
+        if hasStream { close(SandboxPlan.streamDescriptor) }
         _ = chdir("/")
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         for stream: Int32 in 0...2 where null < 0 || dup2(null, stream) < 0 { close(stream) }

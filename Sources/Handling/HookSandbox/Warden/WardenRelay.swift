@@ -7,8 +7,9 @@ import Glibc
 enum WardenRelay {
     /// Makes this process the relay, and continues in a new process as the warden.
     ///
+    /// - Parameter hasStream: as in `HookProcess.letGoOfCaller`.
     /// - Returns: in the warden, the descriptor to which it writes the hook's status.
-    static func fork() throws(SandboxError) -> Int32 {
+    static func fork(hasStream: Bool) throws(SandboxError) -> Int32 {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw .notRestricted("no pipe: \(SandboxError.lastCause)") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -20,12 +21,12 @@ enum WardenRelay {
             return ends[1]
         }
         close(ends[1])
-        relay(warden, ends[0])
+        relay(warden, ends[0], hasStream: hasStream)
     }
 
-    private static func relay(_ warden: pid_t, _ reports: Int32) -> Never {
+    private static func relay(_ warden: pid_t, _ reports: Int32, hasStream: Bool) -> Never {
         let signals = CLinuxShims_signalfd()
-        HookProcess.letGoOfCaller()
+        HookProcess.letGoOfCaller(hasStream: hasStream)
         while true {
             var watched = [signals, reports].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             _ = poll(&watched, nfds_t(watched.count), -1)

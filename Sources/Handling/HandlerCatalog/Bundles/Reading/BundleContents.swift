@@ -62,6 +62,11 @@ struct BundleContents {
             warn("WaftKeepRunning is for handlers with WaftLaunch resident, and is ignored")
             rules.keepsRunning = false
         }
+        rules.takesStreams = try truth("WaftStreams")
+        if rules.takesStreams, rules.mode == .resident {
+            warn("WaftStreams is for handlers with WaftLaunch perItem or perTransfer, and is ignored")
+            rules.takesStreams = false
+        }
         rules.sandbox = try choice("WaftSandbox") ?? rules.sandbox
         for text in try texts("WaftLaunchCalls") {
             if let call = LaunchRules.Call(rawValue: text) {
@@ -79,7 +84,7 @@ struct BundleContents {
         rules.timeout = try timeout()
         let known = [
             "WaftLaunch", "WaftSandbox", "WaftLaunchCalls", "WaftReadablePaths", "WaftWritablePaths", "WaftNetwork",
-            "WaftSockets", "WaftTimeout", "WaftKeepRunning", "WaftActivities",
+            "WaftSockets", "WaftTimeout", "WaftKeepRunning", "WaftStreams", "WaftActivities",
         ]
         for key in keys.keys.sorted() where key.hasPrefix("Waft") && !known.contains(key) {
             warn("there is no key \(key); there are \(known.joined(separator: ", "))")

@@ -1,0 +1,49 @@
+import Glibc
+import Handlers
+import Inbox
+import Sharing
+import SystemCalls
+
+/// A sealed item that a program reads from a pipe. Only one thread uses the file: its contents are passed on once.
+final class SealedStream: @unchecked Sendable {
+    private let arrival: Arrival
+    private let file: SealedFile
+
+    private init(_ arrival: Arrival, _ file: SealedFile) {
+        self.arrival = arrival
+        self.file = file
+    }
+
+    /// - Parameter inbox: absolute path of the Inbox.
+    static func open(_ arrival: Arrival, inbox: String, keys: FileKeys) throws(ClearCopyError) -> ClearStream {
+        do throws(LeavingError) {
+            let source = SealedStream(arrival, try InboxContents.open(arrival, inbox: inbox, keys: keys))
+            var shown = arrival
+            if let digests = keys.contentDigests(of: arrival) { shown.facts.digest = digests.sent }
+            return ClearStream(shown) { sink throws(ClearCopyError) in try source.pass(sink) }
+        } catch {
+            throw ClearCopyError(error)
+        }
+    }
+
+    private func pass(_ sink: ClearStream.Sink) throws(ClearCopyError) {
+        do throws(SealedFileError) {
+            try file.read(upTo: file.size) { contents throws(SealedFileError) in
+                // Nobody hears of this one: the program has ended, or does not get the rest.
+                guard sink(contents) else { throw .system(SystemError(ECANCELED)) }
+            }
+        } catch {
+            throw ClearCopyError(InboxContents.reason(error, arrival))
+        }
+    }
+}
+
+extension ClearCopyError {
+    init(_ error: LeavingError) {
+        switch error.code {
+        case .locked: self = .locked
+        case .mismatch, .different: self = .failed(error.message)
+        default: self = .later(error.message)
+        }
+    }
+}
