@@ -177,7 +177,8 @@ private struct Samples {
             .handler(
                 HandlerFields(
                     name: "A", identifier: "org.example.a", enabled: true, origin: "user", documentTypes: [],
-                    urlTypes: [], defaultTypes: [], defaultSchemes: [], exports: [], imports: [], warnings: [])),
+                    urlTypes: [], defaultTypes: [], defaultSchemes: [], streams: true, exports: [], imports: [],
+                    warnings: [])),
             .problem(
                 HandlerProblemFields(severity: "warning", name: "A", path: "/a", reason: "bad", hint: "remove it")),
             .handlerRemoved(

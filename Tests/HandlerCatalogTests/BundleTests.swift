@@ -172,6 +172,7 @@ struct BundleTests {
             ("WaftWritablePaths", Array(repeating: "/a", count: 65), "it has more than 64 paths in WaftWritablePaths"),
             ("WaftReadablePaths", ["x"], "WaftReadablePaths is not usable: x should start with / or ~/"),
             ("WaftNetwork", "yes", "WaftNetwork should be true or false, but is text"),
+            ("WaftStreams", "yes", "WaftStreams should be true or false, but is text"),
             ("WaftSockets", 1, "WaftSockets should be true or false, but is a number"),
             ("WaftTimeout", "5", "WaftTimeout should be a number of seconds, but is text"),
             ("WaftTimeout", 0, "WaftTimeout is not usable: it should be more than 0 and at most 86400 seconds"),
@@ -182,6 +183,19 @@ struct BundleTests {
             let told = try refusal(Shelf.keys("org.example.a", [key: value]))
             #expect(told.hasPrefix(reason), "\(told)")
         }
+    }
+
+    @Test("streams are for handlers that are started for each call, and ignored for a resident one")
+    func streams() throws {
+        for mode in ["perItem", "perTransfer"] {
+            try shelf.write("A", Shelf.keys("org.example.a", ["WaftStreams": true, "WaftLaunch": mode]))
+            #expect(try only().launch.takesStreams)
+            #expect(shelf.catalog().load().problems == [])
+        }
+        try shelf.write("A", Shelf.keys("org.example.a", ["WaftStreams": true, "WaftLaunch": "resident"]))
+        #expect(try !only().launch.takesStreams)
+        let reason = "WaftStreams is for handlers with WaftLaunch perItem or perTransfer, and is ignored"
+        #expect(shelf.catalog().load().problems.map(\.reason) == [reason])
     }
 
     @Test("the valid document types are taken, with a warning for the rest")
@@ -370,7 +384,7 @@ struct BundleTests {
             "CFBundleIdentifier", "CFBundleName", "CFBundleExecutable", "CFBundleDocumentTypes", "CFBundleURLTypes",
             "UTExportedTypeDeclarations", "UTImportedTypeDeclarations", "WaftLaunch", "WaftLaunchCalls", "WaftSandbox",
             "WaftReadablePaths", "WaftWritablePaths", "WaftNetwork", "WaftSockets", "CFBundleVersion", "WaftTimeout",
-            "LSItemContentTypes", "LSHandlerRank", "CFBundleTypeRole",
+            "WaftStreams", "LSItemContentTypes", "LSHandlerRank", "CFBundleTypeRole",
             "CFBundleTypeExtensions", "CFBundleTypeMIMETypes", "LSTypeIsPackage", "CFBundleURLSchemes",
             "UTTypeIdentifier", "UTTypeConformsTo", "UTTypeTagSpecification", "public.filename-extension", "X-linux~vm",
         ]

@@ -311,6 +311,20 @@ struct DeliveryEngineTests {
         #expect(second.caller.calls.all.map(\.numbers) == [arrivals.map(\.number)])
     }
 
+    @Test("items whose clear copies are together too large are given one by one, in their order")
+    func oneByOne() async throws {
+        let lab = DeliveryLab([.sample("albums", mode: .perTransfer)], copies: FewCopies(most: 2))
+        let transfer = TransferID()
+        try await lab.run { engine in
+            let arrivals = try lab.arrive(4, transfer: transfer)
+            lab.deliver(arrivals, to: engine)
+            engine.transferEnded(transfer, from: .sample(1))
+            try await lab.wait(for: arrivals[3], .yes)
+            let numbers = arrivals.map(\.number)
+            #expect(lab.caller.calls.all.map(\.numbers) == [[numbers[0]], [numbers[1]], Array(numbers[2...])])
+        }
+    }
+
     // MARK: Launching
 
     @Test("a handler is launched when nothing was ready for it, and not again while it has work")

@@ -166,6 +166,7 @@ final class DeliveryLab: Sendable {
         hook: HandlerProgram? = nil,
         journal: MemoryJournal? = nil,
         caller: ScriptedCaller = ScriptedCaller(),
+        copies: (any ClearCopying)? = nil,
         places: Int = 4,
         isMounted: Bool = true,
         clock: ManualClock = ManualClock(),
@@ -188,7 +189,7 @@ final class DeliveryLab: Sendable {
                 HandlerChoice.Subject(type: $0.type, kind: $0.item.kind, chosen: $0.destination.handler)
             },
             observe: { [answers] in answers.record(($0.number, $1.state)) },
-            isInboxThere: { mounted.isOpen }, places: places, clock: clock.clock,
+            isInboxThere: { mounted.isOpen }, copies: copies, places: places, clock: clock.clock,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
@@ -284,4 +285,17 @@ extension HandlerBundle {
             launch: LaunchRules(mode: mode)
         )
     }
+}
+
+/// Has room for some clear copies.
+struct FewCopies: ClearCopying {
+    var most: Int
+
+    var isProtectedDataAvailable: Bool? { true }
+    func canOpen(_ protection: ProtectionClass) -> Bool { true }
+    func folder(of handler: String) -> String? { nil }
+    func fits(_ arrivals: [Arrival]) -> Bool { arrivals.count <= most }
+    func open(_ arrivals: [Arrival], for handler: String) throws(ClearCopyError) -> [Arrival] { arrivals }
+    func close(_ copies: [Arrival]) -> Set<ArrivalNumber> { [] }
+    func remove(_ arrival: Arrival) {}
 }

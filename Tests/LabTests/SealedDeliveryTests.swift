@@ -4,63 +4,9 @@ import Testing
 /// Handlers of sealed items: each gets a clear copy in memory, while Waft is unlocked.
 @Suite("A handler of sealed items", .serialized, .timeLimit(.minutes(3)))
 struct SealedDeliveryTests {
-    private struct Kitchen {
-        let folder: String
-        var host: Host
-        let study: Host
-        /// Where handlers of the tests write.
-        let out: String
-
-        init(_ folder: String) throws {
-            (self.folder, out) = (folder, folder + "/out")
-            (host, study) = (.loopback(folder + "/kitchen"), .loopback(folder + "/study"))
-            try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
-            try host.setUpProtection()
-        }
-
-        /// Installs a bundle for images that gets its writable folder as `$OUT`.
-        func install(_ name: String, _ script: String, launch: String = "perItem") throws {
-            let bundle = "\(host.home)/handlers/\(name).handler"
-            try FileManager.default.createDirectory(atPath: bundle, withIntermediateDirectories: true)
-            try writeScript("#!/bin/sh\nOUT='\(out)'\n" + script + "\n", to: bundle + "/run")
-            let plist = """
-                <?xml version="1.0" encoding="UTF-8"?>
-                <plist version="1.0"><dict>
-                <key>CFBundleIdentifier</key><string>org.example.\(name)</string>
-                <key>CFBundleName</key><string>\(name)</string>
-                <key>CFBundleExecutable</key><string>run</string>
-                <key>CFBundleDocumentTypes</key><array><dict>
-                <key>LSItemContentTypes</key><array><string>public.image</string></array></dict></array>
-                <key>WaftWritablePaths</key><array><string>\(out)</string></array>
-                <key>WaftLaunch</key><string>\(launch)</string>
-                </dict></plist>
-                """
-            try plist.write(toFile: bundle + "/Info.plist", atomically: false, encoding: .utf8)
-        }
-
-        func send(_ names: [String], waiting: Bool = true, to running: RunningReceiver) async throws -> ProgramResult {
-            for name in names { try (png + Data(name.utf8)).write(to: URL(fileURLWithPath: folder + "/" + name)) }
-            let flags = ["--json", "--to", running.address] + (waiting ? ["--wait", "opened"] : [])
-            return try await study.run(arguments: ["send"] + names.map { folder + "/" + $0 } + flags)
-        }
-
-        func isSame(_ name: String) -> Bool {
-            FileManager.default.contentsEqual(atPath: "\(out)/\(name)", andPath: "\(folder)/\(name)")
-        }
-
-        func lines(_ file: String = "record") -> [String] {
-            let text = (try? String(contentsOfFile: out + "/" + file, encoding: .utf8)) ?? ""
-            return text.split(separator: "\n").map(String.init)
-        }
-    }
-
-    private func withKitchen(_ body: @escaping @Sendable (Kitchen) async throws -> Void) async throws {
-        try await withTemporaryFolder { folder in try await body(Kitchen(folder)) }
-    }
-
     @Test("gets a copy in memory that its owner alone can read, with the name and the digest of the contents")
     func copy() async throws {
-        try await withKitchen { kitchen in
+        try await withSealedKitchen { kitchen in
             try kitchen.install(
                 "copies",
                 #"""
@@ -87,7 +33,7 @@ struct SealedDeliveryTests {
 
     @Test("that keeps running gets its copies too, one after the other, and they are gone after its answers")
     func resident() async throws {
-        try await withKitchen { kitchen in
+        try await withSealedKitchen { kitchen in
             let script = #"""
                 while read -r line; do
                     file=$(printf '%s' "$line" | sed 's/.*"file":"\([^"]*\)".*/\1/; s#\\/#/#g')
@@ -109,7 +55,7 @@ struct SealedDeliveryTests {
 
     @Test("that moves its copy away makes the sealed item leave the Inbox, and the journal names it")
     func moving() async throws {
-        try await withKitchen { kitchen in
+        try await withSealedKitchen { kitchen in
             try kitchen.install("moves", #"mv "$WAFT_FILE" "$OUT/" 2>> "$OUT/errors""#)
             try await kitchen.host.withReceiver { running in
                 try await kitchen.host.unlock()
@@ -129,7 +75,7 @@ struct SealedDeliveryTests {
 
     @Test("is not asked while locked: the sender hears later, and at the unlock it gets all in their order")
     func afterUnlock() async throws {
-        try await withKitchen { kitchen in
+        try await withSealedKitchen { kitchen in
             try kitchen.install("later", #"echo "$WAFT_NAME $WAFT_ATTEMPT" >> "$OUT/record""#)
             try await kitchen.host.withReceiver { running in
                 let waiting = try await kitchen.send(["c.png"], to: running)
@@ -150,7 +96,7 @@ struct SealedDeliveryTests {
 
     @Test("gets no copy that is larger than clearQuota, and the reason says so")
     func quota() async throws {
-        try await withKitchen { kitchen in
+        try await withSealedKitchen { kitchen in
             var kitchen = kitchen
             kitchen.host.environment["WAFT_CLEAR_QUOTA"] = "50 B"
             let those = kitchen

@@ -74,6 +74,8 @@ struct HandlerFields: Encodable {
     var defaultSchemes: [String]
     var launch: String?
     var launchCalls: [String]?
+    /// True if it takes sealed items as streams; otherwise absent.
+    var streams: Bool?
     var sandbox: String?
     /// Absent without a sandbox.
     var permissions: HandlerPermissions?
@@ -135,6 +137,7 @@ extension HandlerText {
             defaultSchemes: schemesDefault(of: bundle).map(\.text),
             launch: rules?.mode.rawValue,
             launchCalls: rules?.callWords,
+            streams: rules?.takesStreams == true ? true : nil,
             sandbox: rules?.sandbox.rawValue,
             permissions: permissions(of: bundle),
             readable: rules?.readablePaths,

@@ -60,6 +60,7 @@ extension HandlerText {
             ("started", [mode]),
             ("asked first", LaunchRules.Call.allCases.filter(rules.calls.contains).map(\.rawValue)),
             ("told of locks", LaunchRules.Notice.allCases.filter(rules.notices.contains).map(\.rawValue)),
+            ("streams", rules.takesStreams ? ["sealed files that are too large for a clear copy"] : []),
             ("time limit", [timeLimit(rules)]),
             ("sandbox", [permissions == nil ? "none: it has all your permissions" : "strict: it may do only this:"]),
         ] + (permissions?.rows ?? [])
