@@ -248,7 +248,8 @@ let package = Package(
             .app, "Settings",
             [
                 "SystemCalls", "Sharing", "UniformTypes", "SecureTransport", "Discovery", "AirDropDialect",
-                "LocalSendDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Inbox", "Outbox", yams, logging,
+                "LocalSendDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Inbox",
+                "Outbox", yams, logging,
             ],
             tests: ["Endpoints"])
         + module(

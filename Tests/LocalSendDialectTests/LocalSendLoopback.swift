@@ -123,7 +123,8 @@ struct LocalSendLoopback: Sendable {
 
     /// Sends one file.
     /// - Returns: the status.
-    func upload(_ text: String, as file: String, in session: LocalSendSession, token: String? = nil) async throws -> Int {
+    func upload(_ text: String, as file: String, in session: LocalSendSession, token: String? = nil) async throws -> Int
+    {
         let token = token ?? session.files[file] ?? ""
         let path = "upload?sessionId=\(session.sessionId)&fileId=\(file)&token=\(token)"
         return Int(try await post(path, text).status.code)

@@ -62,6 +62,22 @@ struct ScatteredTransferTests {
         #expect(receiving.inbox.stagedCount == 0)
     }
 
+    @Test("a file that the disk refuses does not keep other files from coming")
+    func refusedByTheDisk() throws {
+        let full = TransferError(.noRoom, "the disk is full")
+        let inbox = MemoryInbox { operation in
+            if case .beginFile(path: "b") = operation { full } else { nil }
+        }
+        let receiving = Receiving(offer(), into: inbox, binding: .scattered)
+        try sendPart("a", in: receiving)
+        try receiving.transfer.setAsideItem()
+        #expect(throws: full) { try sendPart("b", in: receiving) }
+        try receiving.transfer.setAsideItem()
+        try receiving.sendItem(1, hello)
+        _ = receiving.transfer.close(full)
+        #expect(receiving.inbox.names == ["file-1", "trip (incomplete)"])
+    }
+
     @Test("a folder of which a part is missing is stored under a name that says so, and no handler gets it")
     func incomplete() throws {
         let receiving = Receiving(offer(), binding: .scattered)

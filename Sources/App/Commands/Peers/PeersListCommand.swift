@@ -83,7 +83,8 @@ struct PeersListCommand: AsyncParsableCommand {
         if json { return EventLine.found(EventLine.Found(peer)).print() }
         let name = peer.card.map { TerminalText.peerName($0.name) } ?? "(does not tell its name)"
         let address = peer.target.addressTexts.first.map { TerminalText.escaped($0) } ?? ""
-        let via = switch (peer.dialect.provesKeys, peer.id.unprovenBy) {
+        let via =
+            switch (peer.dialect.provesKeys, peer.id.unprovenBy) {
             case (true, _): ""
             case (false, nil): "  (\(peer.dialect.name))"
             case (false, _): "  (\(peer.dialect.name), proves no key)"

@@ -93,7 +93,8 @@ final class LocalSendAnswers: Sendable {
     private func correct(in group: MulticastGroup) async {
         try? await Task.sleep(for: Self.correction)
         state.withLock { $0.corrects = false }
-        guard !Task.isCancelled, let message = try? endpoint.side.device(port: port).message(isAnnouncement: true) else {
+        guard !Task.isCancelled, let message = try? endpoint.side.device(port: port).message(isAnnouncement: true)
+        else {
             return
         }
         await group.send(message)

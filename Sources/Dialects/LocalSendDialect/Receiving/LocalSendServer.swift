@@ -88,7 +88,8 @@ package final class LocalSendServer: Sendable {
             return try await exchange.refuse(.forbidden, "Rejected")
         }
         let target = RequestTarget(exchange.head.uri)
-        let name = target.path.hasPrefix(LocalSendDialect.prefix)
+        let name =
+            target.path.hasPrefix(LocalSendDialect.prefix)
             ? String(target.path.dropFirst(LocalSendDialect.prefix.count)) : ""
         if try await LocalSendRegistry.answer(exchange, target, own, met: { host.met($0) }) { return }
         switch (exchange.head.method, name) {
@@ -142,7 +143,8 @@ package final class LocalSendServer: Sendable {
         }
         guard hasCome else { return nil }
         do throws(TransferError) {
-            guard let question = try? JSONDecoder().decode(LocalSendQuestion.self, from: Data(body.readableBytesView)) else {
+            guard let question = try? JSONDecoder().decode(LocalSendQuestion.self, from: Data(body.readableBytesView))
+            else {
                 throw AskedFiles.malformed("it is not a question of LocalSend")
             }
             return try AskedFiles(question, certificate: certificate, registry: host.registry())
@@ -164,7 +166,11 @@ package final class LocalSendServer: Sendable {
                 return state.next
             }
             defer { state.withLock { $0.waiting[number] = nil } }
-            return await withTaskCancellationHandler { await task.value } onCancel: { cancel() }
+            return await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                cancel()
+            }
         }
     }
 

@@ -24,7 +24,8 @@ package struct LocalSendClient {
     @discardableResult
     package func register(_ own: LocalSendDevice, within timeout: Duration) async throws -> LocalSendDevice? {
         let body = ByteBuffer(bytes: own.message())
-        return device(try await http.exchange(.POST, LocalSendDialect.prefix + "register", body: body, timeout: timeout))
+        let path = LocalSendDialect.prefix + "register"
+        return device(try await http.exchange(.POST, path, body: body, timeout: timeout))
     }
 
     private func device(_ answer: HTTPAnswer) -> LocalSendDevice? {

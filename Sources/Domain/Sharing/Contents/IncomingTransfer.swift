@@ -183,7 +183,15 @@ package final class IncomingTransfer {
             try current().resumeFile(entry) { fileDigest.update($0) }
             advance(entry.offset)
         } else {
-            try current().beginFile(entry)
+            do throws(TransferError) {
+                try current().beginFile(entry)
+            } catch {
+                if binding == .scattered {
+                    try order.dropFile()
+                    receivedEntries -= 1
+                }
+                throw error
+            }
         }
         currentFile = entry
     }
@@ -280,9 +288,15 @@ package final class IncomingTransfer {
         guard let begun else { throw TransferError(.unexpected, "no item is being written") }
         guard let entry = currentFile, entry.path != nil else { return try abandonItem(begun, fault) }
         try order.dropFile()
-        try current().dropFile()
         receivedEntries -= 1
         currentFile = nil
+        do throws(TransferError) {
+            try current().dropFile()
+        } catch {
+            // The folder as it is now cannot be completed.
+            try abandonItem(begun, error)
+            throw error
+        }
         try setAsideItem()
     }
 

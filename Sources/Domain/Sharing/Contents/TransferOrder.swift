@@ -198,8 +198,11 @@ package struct TransferOrder: ~Copyable {
     /// The end of the whole: every accepted item has come or was abandoned.
     package mutating func finish() throws(TransferError) {
         guard case .betweenItems = state else { throw Self.outOfOrder("the contents ended inside an item") }
-        if binding == .scattered { return state = .finished }
-        for (number, isAccepted) in accepted.enumerated() where isAccepted && !hasBegun[number] { throw Self.tooLittle }
+        if binding != .scattered {
+            for (number, isAccepted) in accepted.enumerated() where isAccepted && !hasBegun[number] {
+                throw Self.tooLittle
+            }
+        }
         state = .finished
     }
 

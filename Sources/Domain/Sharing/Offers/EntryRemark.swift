@@ -22,7 +22,9 @@ package struct RemarkList {
         others == 0 ? first : first + [EntryRemark(entry: "\(others) more", reason: "left out or renamed")]
     }
 
-    package mutating func leftOut(_ entry: String, _ reason: some CustomStringConvertible) { add(entry, "left out: \(reason)") }
+    package mutating func leftOut(_ entry: String, _ reason: some CustomStringConvertible) {
+        add(entry, "left out: \(reason)")
+    }
 
     package mutating func renamed(_ entry: String, _ name: String) {
         add(entry, "stored as \(PathText.printable(name, limit: Self.entryLength))")
