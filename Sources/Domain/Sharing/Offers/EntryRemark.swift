@@ -4,6 +4,10 @@ package struct EntryRemark: Equatable, Sendable {
     package let entry: String
     /// One clause: `left out: the link leads out of its folder`.
     package let reason: String
+
+    package init(entry: String, reason: String) {
+        (self.entry, self.reason) = (entry, reason)
+    }
 }
 
 /// The remarks on one transfer: the first ones, and the number of the others.
