@@ -20,7 +20,7 @@ struct LocalSendLoopback: Sendable {
     let reception: Reception
     let server: LocalSendServer
     let met = Recorder<LocalSendDevice>()
-    private var port = 0
+    private(set) var port = 0
 
     static let device = LocalSendDevice(
         alias: "kitchen", deviceModel: "Linux", deviceType: "headless",

@@ -32,7 +32,7 @@ package struct SendingPlan: Sendable {
         let areLinks = flags.contains(.links) && sources.allSatisfy { $0.offered.kind == .url }
         for (number, source) in sources.enumerated() {
             let item = source.offered
-            let url = item.kind == .url ? try Self.url(of: source) : nil
+            let url = item.kind == .url ? try source.url() : nil
             if let url, areLinks {
                 links.append((number, url))
                 continue
@@ -41,7 +41,7 @@ package struct SendingPlan: Sendable {
                 item: number, name: item.name, type: item.type.identifier, isFolder: item.kind == .tree,
                 size: item.size)
             if let url { try file.become(url) } else { try Self.check(source) }
-            file.name = Self.free(file.name, &taken)
+            file.name = file.name.free(&taken)
             files.append(file)
         }
         guard max(files.count, links.count) <= AirDropLimits.files else { throw Self.tooMany(sources.count) }
@@ -68,35 +68,6 @@ package struct SendingPlan: Sendable {
                 "\(source.origin) has a file of \(ByteCount.text(largest)), and AirDrop carries files of up to "
                     + "\(AirDropDialect.largestFile) bytes")
         }
-    }
-
-    private static func free(_ name: SafeName, _ taken: inout Set<SafeName>) -> SafeName {
-        var (free, number) = (name, 0)
-        while !taken.insert(free).inserted {
-            number += 1
-            free = name.numbered(number)
-        }
-        return free
-    }
-
-    /// The URL in a source of a link.
-    private static func url(of source: any ItemSource) throws -> String {
-        let reading = try source.open()
-        var contents: [UInt8] = []
-        while let step = try reading.next() {
-            guard case .file = step else { continue }
-            var buffer = [UInt8](repeating: 0, count: 2 * InternetShortcut.maximumBytes)
-            while case let count = try buffer.withUnsafeMutableBytes({ (bytes) throws(SourceError) in
-                try reading.read(into: bytes)
-            }), count > 0 {
-                guard contents.count + count <= buffer.count else { break }
-                contents += buffer[..<count]
-            }
-        }
-        guard let url = InternetShortcut.url(in: contents) else {
-            throw SourceError(.unreadable, "\(source.origin) holds no URL")
-        }
-        return url
     }
 }
 

@@ -1,3 +1,4 @@
+import CLinuxShims
 import Glibc
 package import Sharing
 import SystemCalls
@@ -41,6 +42,26 @@ package final class TreeSource: ItemSource {
     package func open() throws(SourceError) -> any ItemReading {
         let walk = try FolderWalk(Self.open(path), origin: origin, isOffered: true, selection: selection)
         return TreeReading(walk, offered: totals, origin: origin)
+    }
+
+    /// Follows no link below the folder.
+    package func open(_ file: SafeRelativePath) throws(SourceError) -> any ItemReading {
+        let root = try Self.open(path)
+        let display = PathText.joined(origin, file.text)
+        let opened: OpenedFile?
+        do {
+            let raw = try systemCall { CLinuxShims_openat2_beneath(root.raw, file.text, OpenedFile.flags, 0) }
+            opened = try OpenedFile.make(FileDescriptor(owning: raw), display: display)
+        } catch  where error.number == ENOSYS || error.number == EPERM {
+            // Before Linux 5.6, and in some containers.
+            return try walk(to: file)
+        } catch  where [ELOOP, ENOTDIR, ENXIO].contains(error.number) {
+            throw .changed(display, "it is another kind of item now")
+        } catch {
+            throw .disk(display, error)
+        }
+        guard let opened else { throw .changed(display, "it is no longer a file") }
+        return FileReading(opened)
     }
 
     private static func open(_ path: String) throws(SourceError) -> FileDescriptor {

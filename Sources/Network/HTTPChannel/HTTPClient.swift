@@ -165,22 +165,30 @@ package final class HTTPClient {
     /// Sends a request whose body is produced piece by piece, and waits for the answer.
     ///
     /// - Parameters:
-    ///   - headers: those of the request, to which `transfer-encoding: chunked` is added.
+    ///   - headers: those of the request, to which `transfer-encoding: chunked` or the length is added.
+    ///   - length: the bytes of all pieces, if it is known before.
     ///   - timeout: how long the other side may take to accept a piece of the body, and then to begin its answer.
     ///   - maximum: as for `exchange`, for each piece and for the answer.
+    ///   - answerWithin: in place of `timeout` for the answer.
     ///   - next: the next piece, nil at the end. Not called again once the other side has answered.
     /// - Returns: the answer, which may have come before the end of the body: then the connection is of no further use.
     /// - Throws: `HTTPError`, or the error of `next`: then the connection is of no further use.
     package func upload(
         _ path: String,
         headers: HTTPHeaders,
+        length: UInt64? = nil,
         timeout: Duration,
         maximum: Duration? = nil,
+        answerWithin: Duration? = nil,
         next: () async throws -> ByteBuffer?
     ) async throws -> HTTPAnswer {
         let time = AnswerTime(timeout: timeout, maximum: maximum)
         var headers = headers
-        headers.add(name: "transfer-encoding", value: "chunked")
+        if let length {
+            headers.add(name: "content-length", value: String(length))
+        } else {
+            headers.add(name: "transfer-encoding", value: "chunked")
+        }
         do {
             let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: path, headers: headers)
             // One piece is on its way and one waits behind it, so that the event loop need not wait for this task. The
@@ -198,7 +206,7 @@ package final class HTTPClient {
         } catch let fault as HTTPError {
             return try await earlyAnswer(after: fault, time, nil)
         }
-        return try await answer(time, nil)
+        return try await answer(AnswerTime(timeout: answerWithin ?? timeout, maximum: maximum), nil)
     }
 
     /// Reads the answer that the other side may have sent before it closed: it explains more than `fault`.

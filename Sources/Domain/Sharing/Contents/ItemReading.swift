@@ -48,6 +48,10 @@ package protocol ItemSource: AnyObject, Sendable {
     var isRepeatable: Bool { get }
     /// Starts reading. May be called again, after a reader is gone, unless the source can be read once only.
     func open() throws(SourceError) -> any ItemReading
+    /// Starts reading one file of a folder. The files can be read in any order, and several at the same time.
+    ///
+    /// Only for sources that are repeatable.
+    func open(_ file: SafeRelativePath) throws(SourceError) -> any ItemReading
 }
 
 extension ItemSource {

@@ -54,6 +54,16 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
         return SafeName(trusted: String(head) + tail)
     }
 
+    /// This name, or the first numbered one that is not among those taken; takes it.
+    package func free(_ taken: inout Set<SafeName>) -> SafeName {
+        var (free, number) = (self, 0)
+        while !taken.insert(free).inserted {
+            number += 1
+            free = numbered(number)
+        }
+        return free
+    }
+
     /// Whether the other name is this one, or a result of `numbered`.
     package func isNumbered(_ name: SafeName) -> Bool {
         if self == name { return true }
