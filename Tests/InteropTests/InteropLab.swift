@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// The programs: the built ones of Waft, and OpenDrop as `Scripts/setup-interop` installed it.
+/// The programs: the built ones of Waft, and those of others as `Scripts/setup-interop` installed them.
 enum Programs {
     static let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
@@ -15,8 +15,17 @@ enum Programs {
     static let interop = environment["WAFT_INTEROP"] ?? root + "/.build/interop"
     static let opendrop = interop + "/bin/opendrop"
 
-    /// Whether these tests can run here.
-    static let arePossible = geteuid() == 0 && FileManager.default.isExecutableFile(atPath: opendrop)
+    /// The folder of LocalSend's programs.
+    static let localsend = interop + "/localsend/bin"
+
+    /// Whether the tests with OpenDrop can run here.
+    static let arePossible = canRun(opendrop)
+    /// Whether the tests with LocalSend's programs can.
+    static let localsendIsPossible = canRun(localsend + "/localsendd") && canRun(localsend + "/localsend-cli")
+
+    private static func canRun(_ program: String) -> Bool {
+        geteuid() == 0 && FileManager.default.isExecutableFile(atPath: program)
+    }
 }
 
 /// Two hosts on a separate network. One runs OpenDrop, which uses link-local addresses only.
@@ -75,6 +84,14 @@ struct InteropLab: Sendable {
         _ host: String, _ words: [String], environment: [String: String] = [:], in place: String? = nil,
         sign: String?, _ body: @Sendable @escaping () async throws -> Void
     ) async throws {
+        try await running(host, words, environment: environment, in: place, sign: sign) { _ in try await body() }
+    }
+
+    /// The same, with the number of the program's process.
+    func running(
+        _ host: String, _ words: [String], environment: [String: String] = [:], in place: String? = nil,
+        sign: String?, _ body: @Sendable @escaping (pid_t) async throws -> Void
+    ) async throws {
         _ = try await Subprocess.run(
             configuration(host, words, environment, place), input: .none, output: .sequence, error: .discarded
         ) { execution in
@@ -92,7 +109,7 @@ struct InteropLab: Sendable {
                 }
                 try #require(isReady, "\(words.joined(separator: " ")) never said \(sign)")
             }
-            try await body()
+            try await body(execution.processIdentifier.value)
             reading.cancel()
         }
     }
@@ -109,7 +126,8 @@ struct InteropLab: Sendable {
             environment: .inherit.updating(variables), workingDirectory: place.map { FilePath($0) })
     }
 
-    private func call(_ words: [String]) async throws {
+    /// Calls `Scripts/lab`.
+    func call(_ words: [String]) async throws {
         let result = try await Subprocess.run(
             .path(FilePath(Programs.lab)), arguments: Arguments(words), input: .none, output: .discarded,
             error: .string(limit: 1 << 20))

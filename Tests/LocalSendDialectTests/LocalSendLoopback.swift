@@ -20,34 +20,37 @@ struct LocalSendLoopback: Sendable {
     let reception: Reception
     let server: LocalSendServer
     let met = Recorder<LocalSendDevice>()
+    let events = Recorder<Reception.Event>()
     private(set) var port = 0
 
     static let device = LocalSendDevice(
         alias: "kitchen", deviceModel: "Linux", deviceType: "headless",
         fingerprint: String(repeating: "AB", count: 32))
 
-    private init(_ consent: ScriptedConsent.Answer, pin: String?, isVisible: Bool) {
+    private init(_ consent: ScriptedConsent.Answer, pin: String?, isVisible: Bool, waits: LocalSendServer.Waits) {
         self.consent = ScriptedConsent(consent)
         reception = Reception(
             inbox: inbox, journal: MemoryJournal(), gate: ScriptedGate(), consent: self.consent, delivery: delivery,
-            consentWait: .seconds(3_600), observe: { _ in })
+            consentWait: .seconds(3_600), observe: { [events] in events.record($0) })
         server = LocalSendServer(
             LocalSendServer.Host(
                 reception: reception, device: { _ in isVisible ? Self.device : nil }, pin: { pin },
                 met: { [met] in met.record($0) }, threads: { disk }),
-            pins: PINGate())
+            pins: PINGate(), waits: waits)
     }
 
     /// Runs a receiver for as long as `body` takes.
     static func run(
         _ consent: ScriptedConsent.Answer = .accept, pin: String? = nil, isVisible: Bool = true,
-        _ body: @Sendable (LocalSendLoopback) async throws -> Void
+        waits: LocalSendServer.Waits = .init(), _ body: @Sendable (LocalSendLoopback) async throws -> Void
     ) async throws {
-        var loopback = LocalSendLoopback(consent, pin: pin, isVisible: isVisible)
+        var loopback = LocalSendLoopback(consent, pin: pin, isVisible: isVisible, waits: waits)
         let server = loopback.server
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0) { channel in
-                channel.eventLoop.makeCompletedFuture { try HTTPServer.configure(channel) }
+                channel.eventLoop.makeCompletedFuture {
+                    try HTTPServer.configure(channel, watchInterval: .milliseconds(20))
+                }
             }
         loopback.port = try #require(listener.channel.localAddress?.port)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -40,6 +40,16 @@ package final class LocalSendServer: Sendable {
         }
     }
 
+    /// The longest waits for a sender.
+    package struct Waits: Sendable {
+        /// For the next file of an accepted offer.
+        package var file = LocalSendLimits.fileWait
+        /// For the next bytes in the middle of a request.
+        package var silence = Limits.silence
+
+        package init() {}
+    }
+
     private struct State {
         var sessions: [String: UploadSession] = [:]
         /// The questions that wait for an answer, by number.
@@ -49,11 +59,12 @@ package final class LocalSendServer: Sendable {
 
     private let host: Host
     private let pins: PINGate
+    private let waits: Waits
     private let state = Mutex(State())
 
     /// - Parameter pins: the same for all listeners of this receiver.
-    package init(_ host: Host, pins: PINGate) {
-        (self.host, self.pins) = (host, pins)
+    package init(_ host: Host, pins: PINGate, waits: Waits = Waits()) {
+        (self.host, self.pins, self.waits) = (host, pins, waits)
     }
 
     /// Serves one connection until it is closed.
@@ -67,7 +78,7 @@ package final class LocalSendServer: Sendable {
     ) async {
         // No known sender needs interim answers while users decide.
         await HTTPServer.serve(
-            connection, idle: Limits.idleStranger, silence: Limits.silence, interim: .seconds(86_400), isIdle: isIdle
+            connection, idle: Limits.idleStranger, silence: waits.silence, interim: .seconds(86_400), isIdle: isIdle
         ) { exchange in
             do {
                 try await respond(to: exchange, from: visitor, certificate)
@@ -217,11 +228,11 @@ package final class LocalSendServer: Sendable {
     private func watch(_ id: String) async {
         while let session = state.withLock({ $0.sessions[id] }) {
             let idle = session.idle(at: .now) ?? .zero
-            if idle >= LocalSendLimits.fileWait {
+            if idle >= waits.file {
                 await close(session, TransferError(.interrupted, "the sender sent no more files"))
                 return
             }
-            try? await Task.sleep(for: LocalSendLimits.fileWait - idle)
+            try? await Task.sleep(for: waits.file - idle)
         }
     }
 
