@@ -117,7 +117,10 @@ extension MulticastGroup {
         var interfaces: Set<UInt32> = []
         var obstacles: [String] = []
         for family in [ServiceAddress.Family.ipv4, .ipv6] {
-            let wanted = Set(used.filter { $0.bytes.count == (family == .ipv4 ? 4 : 16) }.map(\.interface))
+            let own = used.filter { $0.bytes.count == (family == .ipv4 ? 4 : 16) }
+            let wanted = Dictionary(grouping: own, by: \.interface).compactMapValues { addresses in
+                addresses.map(\.bytes).min { $0.lexicographicallyPrecedes($1) }
+            }
             do throws(DiscoveryError) {
                 guard let socket = try socket(family, isWanted: !wanted.isEmpty) else { continue }
                 for (index, reason) in socket.join(exactly: wanted) {

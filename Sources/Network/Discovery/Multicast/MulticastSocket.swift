@@ -7,8 +7,10 @@ internal import Glibc
 /// other interfaces.
 final class MulticastSocket {
     let family: ServiceAddress.Family
+    /// An own address on each interface, in network order, by the interface's index.
+    private var addresses: [UInt32: [UInt8]] = [:]
     /// Indexes of interfaces.
-    private(set) var joined: Set<UInt32> = []
+    var joined: Set<UInt32> { Set(addresses.keys) }
 
     private let file: Int32
     /// In network order.
@@ -72,16 +74,18 @@ final class MulticastSocket {
 
     /// Joins these interfaces, and leaves all others.
     ///
+    /// - Parameter interfaces: an own address on each, in network order, by its index.
     /// - Returns: the reason of each that cannot be joined.
-    func join(exactly interfaces: Set<UInt32>) -> [UInt32: String] {
+    func join(exactly interfaces: [UInt32: [UInt8]]) -> [UInt32: String] {
+        let before = joined
+        addresses = interfaces.filter { before.contains($0.key) }
         // An interface that has gone has left by itself.
-        for index in joined.subtracting(interfaces) { _ = change(IP_DROP_MEMBERSHIP, IPV6_LEAVE_GROUP, index) }
-        joined.formIntersection(interfaces)
+        for index in before.subtracting(joined) { _ = change(IP_DROP_MEMBERSHIP, IPV6_LEAVE_GROUP, index) }
         var failures: [UInt32: String] = [:]
-        for index in interfaces.subtracting(joined) {
+        for (index, address) in interfaces where !before.contains(index) {
             // EADDRINUSE: this socket is still a member.
             if change(IP_ADD_MEMBERSHIP, IPV6_JOIN_GROUP, index) || errno == EADDRINUSE {
-                joined.insert(index)
+                addresses[index] = address
             } else {
                 failures[index] = String(cString: strerror(errno))
             }
@@ -105,6 +109,10 @@ final class MulticastSocket {
         var membership = ip_mreqn()
         withUnsafeMutableBytes(of: &membership.imr_multiaddr) { $0.copyBytes(from: group) }
         membership.imr_ifindex = Int32(bitPattern: index)
+        // The source of what is sent: the kernel chooses none for loopback, or one of another interface.
+        if let own = addresses[index] {
+            withUnsafeMutableBytes(of: &membership.imr_address) { $0.copyBytes(from: own) }
+        }
         return membership
     }
 
