@@ -59,6 +59,9 @@ final class MulticastSocket {
 
     /// Binds the port. By IPv4 to the group, so that nothing sent to this machine alone comes here, or is taken from
     /// another program; a group of IPv6 would bind to one interface.
+    ///
+    /// Linux gives a datagram of IPv4 that only one socket should hear to any socket with the same binding, port and user,
+    /// if they share the port by SO_REUSEPORT (6.18). So the processes of one user should join the same interfaces.
     private func open() -> Bool {
         withPlace(family == .ipv4 ? group : [UInt8](repeating: 0, count: 16), interface: 0) { bind(file, $0, $1) } == 0
     }
