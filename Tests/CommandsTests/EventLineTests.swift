@@ -57,6 +57,7 @@ private struct Samples {
             .queued(EventLine.Queued(job: 1, to: "study", count: 1, size: 1, daemon: false)),
             .offered(EventLine.Offered(offer, to: "study")),
             .busy(EventLine.Busy(to: "study")),
+            .remark(EventLine.Remark(to: "study", reason: "trip has 3 links, which LocalSend does not carry")),
             .resuming(EventLine.Resuming(to: "study", reason: "the connection was lost")),
             .sent(EventLine.Sent(item: sentItem)),
             .answered(.sent(to: "study", answers)),

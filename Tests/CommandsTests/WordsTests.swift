@@ -28,7 +28,7 @@ struct WordsTests {
     func completeness() throws {
         let options = [
             "--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout", "--expires", "--exclude",
-            "--source", "--subject", "--thumbnail", "--annotation",
+            "--source", "--subject", "--thumbnail", "--annotation", "--pin",
         ]
         for option in options {
             let value = option == "--wait" ? "opened" : ["--timeout", "--expires"].contains(option) ? "3" : "v"

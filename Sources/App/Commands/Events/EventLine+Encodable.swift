@@ -17,6 +17,7 @@ extension EventLine: FieldGroups {
         case .item(let fields): (.item, fields)
         case .skipped(let fields): (.skipped, fields)
         case .queued(let fields): (.queued, fields)
+        case .remark(let fields): (.remark, fields)
         case .offered(let fields): (.offered, fields)
         case .busy(let fields): (.busy, fields)
         case .resuming(let fields): (.resuming, fields)

@@ -31,6 +31,12 @@ extension EventLine {
         var daemon: Bool
     }
 
+    /// A line that the user should know before anything is sent.
+    struct Remark: Encodable {
+        var to: String
+        var reason: String
+    }
+
     struct Offered: Encodable {
         var to: String
         var transfer: String

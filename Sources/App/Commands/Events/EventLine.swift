@@ -9,6 +9,7 @@ enum EventLine {
     case item(PlannedItem)
     case skipped(Skipped)
     case queued(Queued)
+    case remark(Remark)
     case offered(Offered)
     case busy(Busy)
     case resuming(Resuming)

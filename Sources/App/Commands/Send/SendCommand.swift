@@ -112,6 +112,8 @@ struct SendCommand: AsyncParsableCommand {
             valueName: "seconds"))
     var timeout: Double?
 
+    @OptionGroup var delivery: DeliveryOptions
+
     @OptionGroup var queue: QueueOptions
 
     @Flag(name: .long, help: "Print one JSON document a line for each event.")
@@ -137,6 +139,7 @@ struct SendCommand: AsyncParsableCommand {
                 .usage, "--exclude and --skip-unreadable do not go with --queue",
                 hint: "the daemon reads the folder when it sends it; queue the parts of the folder instead")
         }
+        try delivery.check(isQueued: queue.queue)
         if queue.queue, thumbnail != nil {
             throw CommandError(.usage, "--thumbnail does not go with --queue: the daemon makes the previews")
         }
@@ -153,6 +156,7 @@ struct SendCommand: AsyncParsableCommand {
         if subject == nil { options.annotation[Offer.subjectKey] = ProgramSource.subject(of: sources) }
         try Self.checkSize(of: options.annotation)
         if dryRun { return DryRun.show(sources, json: json) }
+        options.pin = try await delivery.typedPIN()
         if queue.queue, !names.isEmpty {
             return try await leaveToDaemon(sources, paths: paths, to: names, options, context)
         }
@@ -215,6 +219,7 @@ struct SendCommand: AsyncParsableCommand {
         options.annotation[SourceApplication.key] = SourceApplication.valid(handler) ?? SourceApplication.send
         options.wait = wait
         options.takesPart = partial
+        options.plain = delivery.plain
         if let note {
             guard note.utf8.count <= Limits.annotationBytes - 64 else {
                 throw CommandError(.usage, "--note is longer than \(Limits.annotationBytes - 64) bytes")

@@ -43,6 +43,13 @@ final class SendRendering: Sendable {
             let shown = name.map(TerminalText.peerName) ?? TerminalText.escaped(peer)
             state.withLock { $0.courses[peer] = Course(peerName: shown) }
             if !json, !quiet { Console.shared.status("waiting for \(shown) (\(id.short)) to accept \(Glyph.ellipsis)") }
+        case .remarked(let remark):
+            if json {
+                EventLine.remark(EventLine.Remark(to: peer, reason: remark)).print()
+            } else {
+                Console.shared.endStatus()
+                Console.shared.note("waft: \(TerminalText.escaped(remark, limit: 1_000))")
+            }
         case .offered(let offer):
             let only = offer.items.count == 1 ? offer.items.first : nil
             let items = only.map { TerminalText.escaped($0.name.text) } ?? "\(offer.items.count) items"

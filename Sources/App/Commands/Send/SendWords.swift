@@ -10,6 +10,7 @@ struct SendWords {
     private static let withValue: Set<String> = [
         "--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout", "--expires",
         "--exclude", "--source", "--subject", "--thumbnail", "--exclude-activity", "--activity", "--annotation",
+        "--pin",
     ]
 
     /// - Parameter words: everything after the verb.

@@ -4,6 +4,8 @@ package import Sharing
 package enum SendEvent: Sendable {
     /// The peer was found and its key is known; its name where it tells it.
     case connected(PeerID, name: String?)
+    /// A line that the user should know before anything is sent.
+    case remarked(String)
     case offered(Offer)
     case answered(Verdict)
     /// The receiver is busy and will get the same offer again. The reason is one line and may be empty.

@@ -38,6 +38,11 @@ package struct SendOptions: Sendable {
     /// How long to wait for the handlers of `items` items.
     package func handlerWait(items: Int) -> Duration { stall + handlers * items }
 
+    /// The PIN that the receiver asks for, where its dialect has one; nil for none.
+    package var pin: String?
+    /// Whether items are sent without encryption to a receiver that has none, where its dialect allows that.
+    package var plain = false
+
     /// The number under which it is offered; nil for a new one.
     package var transfer: TransferID?
 
