@@ -46,7 +46,8 @@ struct LocalSendLab: Sendable {
 
     /// Runs `waft send` beside `body`.
     func sending(_ words: [String], _ body: @Sendable @escaping (pid_t) async throws -> Void) async throws {
-        try await lab.running("kitchen", [Programs.waft, "send"] + words, environment: waftEnvironment, sign: nil, body)
+        try await lab.running(
+            "kitchen", [Programs.waft, "send"] + words, environment: waftEnvironment, sign: nil, body)
     }
 
     /// Runs `waft receive` beside `body`, and waits until LocalSend answers.
@@ -83,7 +84,8 @@ struct LocalSendLab: Sendable {
         _ options: [String] = ["--unattended"], _ body: @Sendable @escaping (pid_t) async throws -> Void
     ) async throws {
         let folders = [
-            "HOME": study, "XDG_STATE_HOME": study + "/s", "XDG_RUNTIME_DIR": study + "/r", "XDG_CONFIG_HOME": study + "/c",
+            "HOME": study, "XDG_STATE_HOME": study + "/s", "XDG_RUNTIME_DIR": study + "/r",
+            "XDG_CONFIG_HOME": study + "/c",
         ]
         for folder in folders.values + [received] {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

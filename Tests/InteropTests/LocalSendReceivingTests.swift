@@ -20,7 +20,8 @@ struct LocalSendReceivingTests {
     @Test("localsendd finds this receiver, and sends it files of all kinds, and 500 at once")
     func daemon() async throws {
         try await LocalSendLab.with { both in
-            let names = try Samples.write(to: both.study, largeBytes: Self.largeBytes) + LocalSendLab.odd(to: both.study)
+            let names =
+                try Samples.write(to: both.study, largeBytes: Self.largeBytes) + LocalSendLab.odd(to: both.study)
             let small = try LocalSendLab.small(500, to: both.study)
             try await both.receiving {
                 try await both.withDaemon { _ in
@@ -42,7 +43,8 @@ struct LocalSendReceivingTests {
     @Test("localsend-cli, which shows no certificate, sends files of all kinds")
     func commandLine() async throws {
         try await LocalSendLab.with { both in
-            let names = try Samples.write(to: both.study, largeBytes: Self.largeBytes) + LocalSendLab.odd(to: both.study)
+            let names =
+                try Samples.write(to: both.study, largeBytes: Self.largeBytes) + LocalSendLab.odd(to: both.study)
             try await both.receiving {
                 let sent = try await both.cliSend(names)
                 #expect(sent.exit == 0 && !sent.output.contains("error"), "\(sent.output) \(sent.errors)")
@@ -91,7 +93,8 @@ struct LocalSendReceivingTests {
         }
     }
 
-    @Test("a sender that cancels in the middle, and one that is killed, leave nothing behind, and the next one is served")
+    @Test(
+        "a sender that cancels in the middle, and one that is killed, leave nothing behind, and the next one is served")
     func brokenOff() async throws {
         try await LocalSendLab.with { both in
             let names = try Samples.write(to: both.study, largeBytes: Self.largeBytes)
@@ -153,7 +156,8 @@ struct LocalSendReceivingTests {
             }
             try await both.withCLI { process in
                 let list = try await found()
-                #expect(list.contains("\"name\":\"localsend-cli@study\"") && !list.contains("\"name\":\"py\""), "\(list)")
+                #expect(
+                    list.contains("\"name\":\"localsend-cli@study\"") && !list.contains("\"name\":\"py\""), "\(list)")
                 // It announces itself no more, and answers nobody.
                 kill(process, SIGSTOP)
                 let later = try await found()

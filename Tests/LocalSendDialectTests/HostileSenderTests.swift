@@ -181,7 +181,9 @@ struct HostileSenderTests {
     func oddQueries() async throws {
         try await LocalSendLoopback.run { receiver in
             let many = String(repeating: "a=b&", count: 1_000)
-            for query in [many + "sessionId=1&fileId=a&token=x", "sessionId=%FF&fileId=%&token=x", "", "&&&", "sessionId"] {
+            for query in [
+                many + "sessionId=1&fileId=a&token=x", "sessionId=%FF&fileId=%&token=x", "", "&&&", "sessionId",
+            ] {
                 let status = try await receiver.postStatus("upload?" + query)
                 #expect(status == 400, "\(query.suffix(40))")
             }

@@ -19,7 +19,8 @@ struct SendingTests {
                 .file("a.txt", Array("hello".utf8), modified: time), .file("empty", []), .file("Übung 👋.bin", large),
             ])
             #expect(ends == ["stored a.txt 5", "stored empty 0", "stored Übung 👋.bin 1300000"])
-            #expect(receiver.inbox["a.txt"]?.entries[""] == .file(Array("hello".utf8), executable: false, modified: time))
+            #expect(
+                receiver.inbox["a.txt"]?.entries[""] == .file(Array("hello".utf8), executable: false, modified: time))
             #expect(receiver.inbox["empty"]?.bytes == [])
             #expect(receiver.inbox["Übung 👋.bin"]?.bytes == large)
             let shown = sender.progress.all
@@ -214,7 +215,9 @@ struct SendingTests {
         #expect(device.asked.all.count { $0.contains("fileId=f0") } == 2)
     }
 
-    @Test("without progress a broken connection is final after the time for it, and a session that is gone ends it at once")
+    @Test(
+        "without progress a broken connection is final after the time for it, and a session that is gone ends it at once"
+    )
     func givingUp() async throws {
         let broken = ScriptedDevice { request in
             request.path == "prepare-upload" ? ScriptedDevice.accepting("f0") : (0, "")

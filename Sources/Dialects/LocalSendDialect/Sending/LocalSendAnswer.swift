@@ -57,7 +57,9 @@ package struct LocalSendRefusal: Error, Sendable {
 
     /// As the fault of one file.
     var fault: TransferError {
-        let words = message.isEmpty ? "the other side answered with HTTP status \(status)" : "the other side says: \(message)"
+        let words =
+            message.isEmpty
+            ? "the other side answered with HTTP status \(status)" : "the other side says: \(message)"
         let code: TransferError.Code =
             switch status {
             case 401, 403: .notAccepted

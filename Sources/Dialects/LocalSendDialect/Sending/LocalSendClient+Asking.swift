@@ -53,6 +53,7 @@ extension LocalSendSession {
     private static let tokenBytes = 1_024
 
     fileprivate var isUsable: Bool {
-        (1...Self.tokenBytes).contains(sessionId.utf8.count) && files.values.allSatisfy { $0.utf8.count <= Self.tokenBytes }
+        (1...Self.tokenBytes).contains(sessionId.utf8.count)
+            && files.values.allSatisfy { $0.utf8.count <= Self.tokenBytes }
     }
 }

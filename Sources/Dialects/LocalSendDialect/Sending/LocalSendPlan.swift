@@ -93,8 +93,10 @@ package struct LocalSendPlan: Sendable {
         case .url: return Array(try source.url().utf8)
         case .text:
             // A text that a program makes is not made before it is accepted.
-            guard source.isRepeatable, let size = source.offered.size, (1...UInt64(LocalSendLimits.messageBytes)).contains(size),
-                let text = try source.contents(upTo: LocalSendLimits.messageBytes), String(validating: text, as: UTF8.self) != nil
+            guard source.isRepeatable, let size = source.offered.size,
+                (1...UInt64(LocalSendLimits.messageBytes)).contains(size),
+                let text = try source.contents(upTo: LocalSendLimits.messageBytes),
+                String(validating: text, as: UTF8.self) != nil
             else { return nil }
             return text
         case .file, .tree: return nil

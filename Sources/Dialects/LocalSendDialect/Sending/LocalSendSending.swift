@@ -67,13 +67,14 @@ package struct LocalSendSending: Sendable {
                 }
                 let board = UploadBoard(wishes.files, progressed: progressed)
                 await LocalSendUploads(
-                    plan: plan, session: session, times: times, cancellation: cancellation, board: board, connect: connect
+                    plan: plan, session: session, times: times, cancellation: cancellation, board: board,
+                    connect: connect
                 ).run(http, files: wishes.files.count)
                 let result = wishes.result(board)
                 openSession = result.isWhole ? nil : session.sessionId
                 outcome = .ended(result.items, moved: board.results.moved)
             }
-        } catch where outcome == nil {
+        } catch  where outcome == nil {
             if case .success = answer {} else { answer = .failure(error) }
         }
         return try await end(answer, outcome, openSession, answered: answered)
@@ -91,7 +92,8 @@ package struct LocalSendSending: Sendable {
             guard let outcome else { throw HTTPError.closed }
             return outcome
         case .success(.nothingToSend):
-            let verdict = plan.isMessage ? ItemVerdict.accepted : ItemVerdict(.declined, reason: "nothing of it is wanted")
+            let verdict =
+                plan.isMessage ? ItemVerdict.accepted : ItemVerdict(.declined, reason: "nothing of it is wanted")
             let all = Verdict(all: verdict, count: plan.offer.items.count)
             answered(all)
             return .ended(plan.isMessage ? SendResult(items: [plan.messageEnd]) : SendResult(all), moved: 0)

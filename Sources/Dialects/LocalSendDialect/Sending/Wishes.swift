@@ -13,7 +13,8 @@ struct Wishes {
     init(_ plan: LocalSendPlan, _ session: LocalSendSession) {
         let wanted = Set(session.files.keys.compactMap(plan.index(of:)))
         var items = plan.ranges.map { range in
-            range.contains(where: wanted.contains) ? ItemVerdict.accepted : ItemVerdict(.declined, reason: "it is not wanted")
+            range.contains(where: wanted.contains)
+                ? ItemVerdict.accepted : ItemVerdict(.declined, reason: "it is not wanted")
         }
         // All or nothing, unless the user wants a part.
         if !plan.offer.takesPart, wanted.count < plan.files.count {
@@ -71,7 +72,8 @@ struct Wishes {
     private func described(_ fault: TransferError, _ file: Int, of range: Range<Int>, arrived: Int) -> TransferError {
         guard let path = plan.files[file].path else { return fault }
         return TransferError(
-            fault.code, "\(arrived) of its \(range.count) files have arrived; \(PathText.printable(path.text)): \(fault.message)")
+            fault.code,
+            "\(arrived) of its \(range.count) files have arrived; \(PathText.printable(path.text)): \(fault.message)")
     }
 
     /// Of the folder as it has arrived: without modes, links and empty folders.
