@@ -1,5 +1,6 @@
 import Executors
 import HTTPChannel
+import LocalSendDialect
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -45,8 +46,9 @@ struct LocalSendSendingTests {
         let missing = await #expect(throws: SendError.self) { _ = try await device.send([.file("a", [1])]) }
         #expect(missing?.description.contains("give it with --pin") == true)
         options.pin = "1"
-        let wrong = await #expect(throws: SendError.self) { [options] in
-            _ = try await device.send([.file("a", [1])], options)
+        let mistaken = options
+        let wrong = await #expect(throws: SendError.self) {
+            _ = try await device.send([.file("a", [1])], mistaken)
         }
         #expect(wrong?.description.contains("refused the PIN") == true)
         guard case .refused(.notAccepted)? = wrong?.code else {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Secrets
 
 /// Options about the way to peers of LocalSend.
 struct DeliveryOptions: ParsableArguments {
