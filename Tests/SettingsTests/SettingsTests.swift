@@ -55,7 +55,7 @@ struct SettingsTests {
         #expect(try file("dialects:\n").airdrop == AirDropSettings())
         for text in [
             "airdrop: {enabled: maybe}", "airdrop: {flags: -1}", "airdrop: {flags: 4}", "airdrop: {modelName: ''}",
-            "airdrop: {colour: red}", "airdrop: yes", "localsend: {}",
+            "airdrop: {colour: red}", "airdrop: yes", "bump: {}",
         ] {
             let error = #expect(throws: Settings.InvalidError.self) { try file("name: x\ndialects:\n  \(text)\n") }
             #expect(error?.description.contains("line 3") == true, "\(error?.description ?? "")")

@@ -1,7 +1,9 @@
 package import ContentCheck
 package import Digests
 
-/// One item while it is being written. Used by one thread at a time; a call after a fault is a programming error.
+/// One item while it is being written. Used by one thread at a time; a call after a fault is a programming error. In a tree
+/// two faults are none of the tree: after one of `beginFile` or `makeFolder` it is as it was before the call, and after one
+/// of `write` it is so once the file was dropped.
 ///
 /// An item that is neither committed, kept nor discarded when its last reference goes is discarded.
 ///

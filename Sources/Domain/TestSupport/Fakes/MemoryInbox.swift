@@ -494,13 +494,18 @@ private final class MemoryStagedItem: StagedItem {
     ) throws(TransferError) {
         let result: Result<Void, TransferError> = state.withLock { state in
             precondition(!state.isUsedUp, "an item was written to after it was committed or discarded")
+            if case .dropFile = operation { state.hasFailed = false }
             precondition(!state.hasFailed, "an item was written to after a fault: discard it")
             do throws(TransferError) {
                 try inbox.attempt(operation)
                 try body(&state)
                 return .success(())
             } catch {
-                state.hasFailed = true
+                // A file of a tree that or a folder that could not begin leaves the tree as it was.
+                switch operation {
+                case .beginFile, .makeFolder: state.hasFailed = !isTree
+                default: state.hasFailed = true
+                }
                 return .failure(error)
             }
         }
