@@ -14,6 +14,7 @@ from airdrop import airdrop
 from contestants import (
     Measured, Path, WaftReceiver, end, environment, forgotten, reference, references, rsync, scp, tar, together, waft)
 from delivery import delivery
+from localsend import localsend
 
 GIB = 1 << 30
 
@@ -339,4 +340,5 @@ def curves(places):
 
 
 CASES = {case.__name__: case for case in [
-    large, protected, small, tiny, single, uncached, four, twenty, cold, link, named, delivery, idle, calls, airdrop, crowd, curves]}
+    large, protected, small, tiny, single, uncached, four, twenty, cold, link, named, delivery, idle, calls, airdrop, localsend, crowd,
+    curves]}
