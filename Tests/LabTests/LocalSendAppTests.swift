@@ -4,7 +4,10 @@ import Testing
 /// With a stand-in for LocalSend's app that is as strict as the app is.
 @Suite(
     "LocalSend's app", .serialized, .timeLimit(.minutes(2)),
-    .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"))
+    .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"),
+    .enabled(
+        if: ProcessInfo.processInfo.environment["TEST_ALL"] != nil,
+        "NOT RUN: it takes half a minute; Scripts/test --all"))
 struct LocalSendAppTests {
     private static let kitchenAddress = "192.168.77.1"
     private static let studyAddress = "192.168.77.2"
@@ -16,7 +19,8 @@ struct LocalSendAppTests {
     }
 
     private static let samples = [
-        "a.txt": Data("hello".utf8), "empty": Data(), "gr\u{F6}\u{DF}e.bin": Data((0..<900_000).map { UInt8(truncatingIfNeeded: $0) }),
+        "a.txt": Data("hello".utf8), "empty": Data(),
+        "gr\u{F6}\u{DF}e.bin": Data((0..<900_000).map { UInt8(truncatingIfNeeded: $0) }),
     ]
 
     @Test("the app and this receiver find each other, whoever comes first", arguments: ["1.18", "1.17"])
@@ -46,7 +50,9 @@ struct LocalSendAppTests {
         }
     }
 
-    @Test("the app sends files and a message; a file that is changed on the way is sent again", arguments: ["1.18", "1.17"])
+    @Test(
+        "the app sends files and a message; a file that is changed on the way is sent again",
+        arguments: ["1.18", "1.17"])
     func receiving(_ version: String) async throws {
         try await Lab.with(avahi: "none") { lab in
             let (kitchen, study) = (lab.host("kitchen"), lab.host("study"))
@@ -91,7 +97,8 @@ struct LocalSendAppTests {
                 }
                 try await kitchen.withReceiver(port: nil) { running in
                     try await eventually { try await kitchen.run(arguments: ["status"]).output.contains("port 53317") }
-                    let answer = try await app.send(paths, to: Self.receiver, #","sender":{"port":null,"deviceType":null}"#)
+                    let answer = try await app.send(
+                        paths, to: Self.receiver, #","sender":{"port":null,"deviceType":null}"#)
                     #expect(answer.status == 200)
                     try await app.event("sent")
                     #expect(try running.names() == ["a.txt"])

@@ -4,7 +4,10 @@ import Testing
 /// Announcements that are not so: each makes a receiver open a connection, or not.
 @Suite(
     "Hostile announcements by LocalSend", .serialized, .timeLimit(.minutes(2)),
-    .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"))
+    .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"),
+    .enabled(
+        if: ProcessInfo.processInfo.environment["TEST_ALL"] != nil,
+        "NOT RUN: it takes half a minute; Scripts/test --all"))
 struct LocalSendHostileTests {
     private static let kitchenAddress = "192.168.77.1"
     private static let studyAddress = "192.168.77.2"
@@ -29,7 +32,8 @@ struct LocalSendHostileTests {
 
     /// Waits until the receiver has handled all announcements so far: it answers a device that is what it says.
     private func settle(_ hostile: AppStandIn) async throws {
-        try await hostile.order(#"{"do":"serve","port":7999,"answer":"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"}"#)
+        try await hostile.order(
+            #"{"do":"serve","port":7999,"answer":"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"}"#)
         let fingerprint = try await hostile.event("serving") { $0.port == 7_999 }.fingerprint ?? ""
         try await hostile.order(#"{"do":"shout","device":{"port":7999,"fingerprint":"\#(fingerprint)"}}"#)
         let visit = try await hostile.event("visited") { $0.port == 7_999 }
@@ -67,7 +71,9 @@ struct LocalSendHostileTests {
     func outside() async throws {
         try await run { lab, hostile, _ in
             try await lab.call(["run", lab.name, "study", "ip", "address", "add", "203.0.113.9/32", "dev", "eth0"])
-            try await lab.call(["run", lab.name, "kitchen", "ip", "route", "add", "203.0.113.0/24", "via", Self.studyAddress])
+            try await lab.call([
+                "run", lab.name, "kitchen", "ip", "route", "add", "203.0.113.0/24", "via", Self.studyAddress,
+            ])
             try await hostile.order(#"{"do":"serve","port":7002,"host":"203.0.113.9"}"#)
             let outside = try await hostile.event("serving") { $0.port == 7_002 }.fingerprint ?? ""
             // The address can be reached.

@@ -102,7 +102,9 @@ package struct LocalSendSending: Sendable {
             let all = Verdict(all: verdict, count: plan.offer.items.count)
             answered(all)
             return .ended(SendResult(all), moved: 0)
-        case .failure(let error):
+        case .failure(let broken):
+            // A cancelled task may see the end of its connection first.
+            let error = Task.isCancelled ? CancellationError() : broken
             // Some receivers do not notice that the connection of the question is closed.
             if error is CancellationError || error as? HTTPError == .silence { await takeLeave(nil) }
             throw error

@@ -49,6 +49,8 @@ package final class IncomingTransfer {
     /// The items that an earlier attempt at this transfer has stored, with the digests that the sender knows.
     private let earlier: [Int: (arrival: Arrival, sent: Digest)]
     private var receivedBytes: UInt64 = 0
+    /// Those of the current file.
+    private var fileBytes: UInt64 = 0
     private var receivedEntries: UInt64 = 0
     private let turn: CommitTurn
     /// The number of `turn.storings` that the verdict took into account, plus those of this transfer.
@@ -178,6 +180,7 @@ package final class IncomingTransfer {
         try countEntry()
         let entry = allowed(entry)
         fileDigest.reset()
+        fileBytes = 0
         if entry.offset > 0 {
             // Read again from the disk: an earlier digest may no longer be true.
             try current().resumeFile(entry) { fileDigest.update($0) }
@@ -217,6 +220,7 @@ package final class IncomingTransfer {
         try checkQuota(adding: bytes.count)
         fileDigest.update(bytes)
         try current().write(bytes)
+        fileBytes += UInt64(bytes.count)
         advance(UInt64(bytes.count))
     }
 
@@ -286,6 +290,8 @@ package final class IncomingTransfer {
     /// The current file has failed: nothing of it stays, and it may come again.
     package func dropFile(_ fault: TransferError) throws(TransferError) {
         guard let begun else { throw TransferError(.unexpected, "no item is being written") }
+        receivedBytes -= fileBytes
+        fileBytes = 0
         guard let entry = currentFile, entry.path != nil else { return try abandonItem(begun, fault) }
         try order.dropFile()
         receivedEntries -= 1
