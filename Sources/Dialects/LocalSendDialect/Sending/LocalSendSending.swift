@@ -47,7 +47,7 @@ package struct LocalSendSending: Sendable {
     package func run(
         answered: (Verdict) -> Void, progressed: @escaping @Sendable (_ done: UInt64, _ moved: UInt64) -> Void
     ) async throws -> Outcome {
-        var answer: Result<LocalSendAnswer, any Error> = .failure(HTTPError.closed)
+        var answer: Result<LocalSendAnswer, any Error>?
         var outcome: Outcome?
         var openSession: String?
         do {
@@ -74,10 +74,11 @@ package struct LocalSendSending: Sendable {
                 openSession = result.isWhole ? nil : session.sessionId
                 outcome = .ended(result.items, moved: board.results.moved)
             }
-        } catch  where outcome == nil {
-            if case .success = answer {} else { answer = .failure(error) }
+        } catch {
+            // When there was an answer, an error of the closing changes nothing.
+            answer = answer ?? .failure(error)
         }
-        return try await end(answer, outcome, openSession, answered: answered)
+        return try await end(answer ?? .failure(HTTPError.closed), outcome, openSession, answered: answered)
     }
 
     private func end(
@@ -86,9 +87,11 @@ package struct LocalSendSending: Sendable {
     ) async throws -> Outcome {
         switch answer {
         case .success(.accepted):
-            if let openSession { await takeLeave(openSession) }
-            if cancellation.isRequested { throw CancellationError() }
-            try Task.checkCancellation()
+            if let openSession {
+                await takeLeave(openSession)
+                if cancellation.isRequested { throw CancellationError() }
+                try Task.checkCancellation()
+            }
             guard let outcome else { throw HTTPError.closed }
             return outcome
         case .success(.nothingToSend):

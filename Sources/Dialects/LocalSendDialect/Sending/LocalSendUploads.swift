@@ -61,6 +61,7 @@ struct LocalSendUploads: Sendable {
                 pause = min(pause * 2, Self.longestPause)
             }
             if cancellation.isRequested || Task.isCancelled { return board.stop(.cancelledHere) }
+            if board.leaveIfIdle() { return }
             do {
                 var next = Leave.usedUp
                 try await connect { next = await send(over: $0) }

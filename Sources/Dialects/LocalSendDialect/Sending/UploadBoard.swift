@@ -71,6 +71,16 @@ final class UploadBoard: Sendable {
         }
     }
 
+    /// Leaves if nothing waits. A file that is on its way stays with its connection.
+    /// - Returns: whether it has left.
+    func leaveIfIdle() -> Bool {
+        state.withLock { state in
+            guard state.stop != nil || state.waiting.isEmpty else { return false }
+            state.connections -= 1
+            return true
+        }
+    }
+
     /// Leaves the rest to the other connections.
     /// - Returns: false if there is no other.
     func leave() -> Bool {
