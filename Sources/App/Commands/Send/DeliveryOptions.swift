@@ -7,7 +7,8 @@ struct DeliveryOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The PIN of a LocalSend device that asks for one; - to be asked for it.", valueName: "digits"))
+        help: ArgumentHelp(
+            "The PIN of a LocalSend device that asks for one; - to be asked for it.", valueName: "digits"))
     var pin: String?
 
     @Flag(name: .long, help: "Send without encryption, to a LocalSend device that has none.")
