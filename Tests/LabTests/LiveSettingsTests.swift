@@ -19,7 +19,9 @@ struct LiveSettingsTests {
         "inhibitSleep": "false", "discovery": "false", "skipInterfaces": "eth*", "searchDomains": "example.org",
         "reserve": "1 MB", "strangerQuota": "1 GiB", "conflict": "skip", "partialLifetime": "1d",
         "partialQuota": "1 GiB", "dialects.airdrop.enabled": "false", "dialects.airdrop.flags": "11",
-        "dialects.airdrop.modelName": "Lab", "logLevel": "debug", "protection": "untilFirstUnlock", "lockAfter": "15m",
+        "dialects.airdrop.modelName": "Lab", "dialects.localsend.enabled": "false", "dialects.localsend.port": "53318",
+        "dialects.localsend.pin": "471100", "dialects.localsend.deviceModel": "Lab",
+        "dialects.localsend.plain": "true", "logLevel": "debug", "protection": "untilFirstUnlock", "lockAfter": "15m",
         "lockOnScreenSaver": "true", "clearQuota": "1 MB",
     ]
 
