@@ -6,7 +6,7 @@ package struct LocalSendSettings: Sendable, Equatable {
     package var isEnabled = true
     /// Of the listener and of the announcements.
     package var port = Int(LocalSendDialect.defaultPort)
-    /// What senders must type; nil for nothing.
+    /// The PIN that senders must type; nil for none.
     package var pin: String?
     /// The model that others show beside the name.
     package var deviceModel = "Linux"

@@ -62,7 +62,7 @@ struct ContactsAllowCommand: ContactsVerb {
         try await carryOut()
     }
 
-    /// The key id of an offer's sender, who is shown.
+    /// Shows the sender of an offer, and returns the id of its key.
     private static func keyOfSender(of number: Int) async throws -> String {
         guard case .offers(let offers) = try await Daemon.ask(.offers) else {
             throw CommandError(.unexpected, "the receiver gave no offers")

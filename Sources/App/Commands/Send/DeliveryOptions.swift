@@ -21,7 +21,7 @@ struct DeliveryOptions: ParsableArguments {
             hint: "for devices without encryption there is the setting dialects.localsend.plain")
     }
 
-    /// The PIN, which is asked for if the option says so.
+    /// The PIN of the option. For `-` it asks the user at the terminal.
     /// - Throws: `CommandError`.
     func typedPIN() async throws(CommandError) -> String? {
         guard pin == "-" else { return try pin.map(Self.checked) }

@@ -20,7 +20,7 @@ package struct LocalSendEndpoint: Endpoint {
     /// Threads for conversations that read or write the disk.
     let blocking: BlockingExecutor
     let sockets: PassedSockets
-    /// Whether everybody may hear of this machine.
+    /// Whether this machine may announce itself to strangers.
     let announces: @Sendable () -> Bool
     let logger: Logger
 
@@ -67,7 +67,7 @@ package struct LocalSendEndpoint: Endpoint {
 
     // MARK: Addresses
 
-    /// An address with LocalSend's port. Waft's own dialect is spoken at all others.
+    /// An address with LocalSend's port. All other addresses are for Waft's own dialect.
     package func target(host: String, port: UInt16) -> PeerTarget? {
         guard options.isEnabled, port == LocalSendDialect.defaultPort else { return nil }
         return PeerTarget(dialect, addresses: [DialAddress(host: host, port: Int(port))])

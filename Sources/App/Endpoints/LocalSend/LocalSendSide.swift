@@ -7,7 +7,7 @@ import Synchronization
 /// This side as a device of LocalSend: its certificate, which others remember it by, and its description.
 final class LocalSendSide: Sendable {
     private static let fileName = "localsend.pem"
-    /// What stands for the kind of a device that is Waft.
+    /// The kind of a device that is Waft.
     static let waftDevice = "waft"
 
     private let settings: LiveSettings

@@ -18,7 +18,7 @@ package struct EndpointParts: Sendable {
     package var sockets: PassedSockets
     /// Holds the certificates of dialects that have their own; nil for ones that live in memory only.
     package var folder: String?
-    /// Whether everybody may hear of this machine.
+    /// Whether this machine may announce itself to strangers.
     package var announces: @Sendable () -> Bool
     package var logger: Logger
 

@@ -133,7 +133,7 @@ package struct PeerFinder: Sendable {
     }
 
     func target(host: String, port: UInt16) -> PeerTarget? {
-        // The first dialect is spoken at any port, the others at their own.
+        // The first dialect takes any port, the other dialects only their own port.
         endpoints.reversed().lazy.compactMap { $0.target(host: host, port: port) }.first
     }
 

@@ -18,7 +18,7 @@ extension Home {
     /// File of the visibility that was chosen.
     package var visibilityPath: String { state + "/visibility.json" }
 
-    /// Whether everybody may hear of this machine now.
+    /// Whether this machine may announce itself to strangers now.
     package var announces: @Sendable () -> Bool {
         { [path = visibilityPath] in VisibilityFile(path: path).visibility == .everyone }
     }

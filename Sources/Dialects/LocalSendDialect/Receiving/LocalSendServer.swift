@@ -93,7 +93,7 @@ package final class LocalSendServer: Sendable {
     private func respond(
         to exchange: HTTPExchange, from visitor: Visitor, _ certificate: String?
     ) async throws {
-        // Nothing is told, and no body is read, before the gate is asked.
+        // The gate comes first: a refused peer learns nothing, and no body is read.
         guard let own = host.device(visitor.peer) else { return try await exchange.refuse(.forbidden, "Rejected") }
         if case .barred = host.reception.access(of: visitor.peer, by: .localsend) {
             return try await exchange.refuse(.forbidden, "Rejected")
@@ -280,7 +280,7 @@ package final class LocalSendServer: Sendable {
         await session.close(fault, into: host.reception)
     }
 
-    /// Ends all sessions, with what has come of them.
+    /// Ends all sessions. The files that have come stay.
     package func close() async {
         for session in state.withLock({ Array($0.sessions.values) }) {
             await close(session, TransferError(.stopping, "the receiver is being stopped"))

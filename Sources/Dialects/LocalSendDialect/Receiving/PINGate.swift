@@ -35,7 +35,7 @@ package final class PINGate: Sendable {
                 failures[address] = nil
                 return .right
             }
-            // With so many addresses at work nobody is served until some of them have waited.
+            // Too many addresses have failed: a new one waits until an old one is forgotten.
             guard failures.count < LocalSendLimits.pinAddresses || failures[address] != nil else { return .tooMany }
             failures[address, default: Failures(last: now)].count += 1
             failures[address]?.last = now

@@ -61,7 +61,7 @@ final class UploadSession: Sendable {
     /// 32 hexadecimal digits: identifiers go into queries as they are.
     private static func secret() -> String { TransferID().text }
 
-    /// What the sender gets: a token for each accepted file.
+    /// The answer to the sender: a token for each accepted file.
     var answer: LocalSendSession {
         LocalSendSession(
             sessionId: id,

@@ -77,7 +77,7 @@ package final class IncomingTransfer {
     /// Trees that may hold files and folders open while they wait for their next file.
     private static let openAside = 16
 
-    /// What the name of a tree gets of which a part did not come.
+    /// The end of the name of a tree that lacks a part.
     private static let lackMark = " (incomplete)"
 
     /// Items and bytes after which a batch is committed: one sync serves many small items, and a large item does not

@@ -187,7 +187,8 @@ extension MulticastGroup {
         let own = OwnNetworks(network.snapshot, denied: denied)
         for _ in 0..<Self.datagramsPerTurn {
             guard let taken = socket.take() else { return }
-            guard taken.isWhole, rate.pass(taken.source, at: .now), own.isOwnSubnet(taken.source),
+            // The rate comes after the address: forged addresses from elsewhere use up nothing.
+            guard taken.isWhole, own.isOwnSubnet(taken.source), rate.pass(taken.source, at: .now),
                 let interface = network.interface(taken.interface), let host = LocalLink.text(taken.source),
                 let source = ServiceAddress(bytes: taken.source, host: host, interface: interface, port: taken.port)
             else { continue }
