@@ -20,7 +20,9 @@ struct NotFoundTests {
 
     @Test("is reported with the machines in view, and another way to reach the peer")
     func others() {
-        let end = "; is waftd or waft receive running there? An address also works: --to ADDRESS"
+        let end =
+            "; is waftd or waft receive running there? An address also works: --to ADDRESS. "
+            + "On a phone, open LocalSend and look for machines there"
         #expect(PeerFinder.advice(nameless: [], named: []) == "; no machine is in view" + end)
         #expect(PeerFinder.advice(nameless: [], named: ["study", "nas"]) == "; in view: nas, study" + end)
         let many = Set((1...9).map { "m\($0)" })

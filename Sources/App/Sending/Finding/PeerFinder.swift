@@ -154,7 +154,8 @@ package struct PeerFinder: Sendable {
             let view =
                 names.isEmpty
                 ? "no machine is in view" : "in view: \(names.prefix(shownNames).joined(separator: ", "))\(more)"
-            return "; \(view); is waftd or waft receive running there? An address also works: --to ADDRESS"
+            return "; \(view); is waftd or waft receive running there? An address also works: --to ADDRESS. "
+                + "On a phone, open LocalSend and look for machines there"
         }
         let others =
             nameless.count == 1
