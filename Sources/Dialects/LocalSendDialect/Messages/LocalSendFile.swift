@@ -25,7 +25,7 @@ package struct LocalSendFile: Codable, Hashable, Sendable {
         package init(from decoder: any Decoder) throws {
             // The app ignores a time that it cannot read.
             let keys = try? decoder.container(keyedBy: CodingKeys.self)
-            modified = try? keys?.decode(String.self, forKey: .modified)
+            modified = try? keys?.decodeIfPresent(String.self, forKey: .modified)
         }
     }
 
@@ -38,10 +38,11 @@ package struct LocalSendFile: Codable, Hashable, Sendable {
         id = try keys.decode(String.self, forKey: .id)
         fileName = try keys.decode(String.self, forKey: .fileName)
         size = try keys.decode(UInt64.self, forKey: .size)
-        fileType = (try? keys.decode(String.self, forKey: .fileType)) ?? "application/octet-stream"
-        sha256 = try? keys.decode(String.self, forKey: .sha256)
-        preview = try? keys.decode(String.self, forKey: .preview)
-        metadata = try? keys.decode(Metadata.self, forKey: .metadata)
+        // A missing key costs much less here than an error for each of many thousand files.
+        fileType = (try? keys.decodeIfPresent(String.self, forKey: .fileType)) ?? "application/octet-stream"
+        sha256 = try? keys.decodeIfPresent(String.self, forKey: .sha256)
+        preview = try? keys.decodeIfPresent(String.self, forKey: .preview)
+        metadata = try? keys.decodeIfPresent(Metadata.self, forKey: .metadata)
     }
 }
 
