@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+/// Sending to a stand-in for LocalSend's app that is as strict as the app is.
+@Suite(
+    "Sending to LocalSend's app", .serialized, .timeLimit(.minutes(2)),
+    .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"))
+struct LocalSendAppSendingTests {
+    private static let studyAddress = "192.168.77.2"
+
+    /// Makes files and a folder with an odd name in it.
+    private func write(_ folder: String) throws -> [String] {
+        let inside = folder + "/trip/d\u{E9}j\u{E0} vu"
+        try FileManager.default.createDirectory(atPath: inside, withIntermediateDirectories: true)
+        let large = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) })
+        for (name, data) in [("a.txt", Data("hello".utf8)), ("empty", Data()), ("large.bin", large)] {
+            try data.write(to: URL(fileURLWithPath: folder + "/" + name))
+        }
+        try "deep".write(toFile: inside + "/b.txt", atomically: true, encoding: .utf8)
+        return ["a.txt", "empty", "large.bin", "trip/d\u{E9}j\u{E0} vu/b.txt"]
+    }
+
+    private func run(
+        _ version: String, _ rules: String = "{}",
+        _ body:
+            @Sendable @escaping (Lab, AppStandIn, _ send: @Sendable ([String]) async throws -> ProgramResult)
+            async throws -> Void
+    ) async throws {
+        try await Lab.with(avahi: "none") { lab in
+            let (kitchen, study) = (lab.host("kitchen"), lab.host("study"))
+            try await study.withApp(version, at: Self.studyAddress, rules) { app in
+                try await body(lab, app) { words in
+                    // This side is silent while only contacts may see it: the app is found when it announces itself.
+                    try await app.order(#"{"do":"announce"}"#)
+                    return try await kitchen.run(
+                        arguments: ["send", "--to", "phone", "--timeout", "30"] + words, in: lab.folder)
+                }
+            }
+        }
+    }
+
+    @Test("files, a folder and a text reach the app, in sessions that end", arguments: ["1.18", "1.17"])
+    func sending(_ version: String) async throws {
+        try await run(version) { lab, app, send in
+            let names = try write(lab.folder)
+            let sent = try await send(["a.txt", "empty", "large.bin", "trip"])
+            #expect(sent.exit == 0, "\(sent.errors)")
+            for name in names {
+                let same = FileManager.default.contentsEqual(
+                    atPath: lab.folder + "/" + name, andPath: app.received(name))
+                #expect(same, "\(name)")
+            }
+            let offer = try await app.event("offer")
+            #expect(offer.certificate == (version == "1.18"))
+            try await app.event("ended")
+            // 1.17 is busy until its user presses Done.
+            try await app.order(#"{"do":"done"}"#)
+            let text = try await send(["--text", "back at six"])
+            #expect(text.exit == 0, "\(text.errors)")
+            let shown = try await app.event("text")
+            #expect(shown.text == "back at six")
+            #expect(await app.events("unreadable").isEmpty)
+            #expect(await app.events("failed").isEmpty)
+        }
+    }
+
+    @Test("a PIN and a refusal of the app: exit code 12, and what to do")
+    func refused() async throws {
+        try await run("1.18", #"{"pin":"4711"}"#) { lab, app, send in
+            _ = try write(lab.folder)
+            let without = try await send(["a.txt"])
+            #expect(without.exit == 12 && without.errors.contains("--pin"), "\(without.exit) \(without.errors)")
+            let wrong = try await send(["a.txt", "--pin", "1"])
+            #expect(wrong.exit == 12, "\(wrong.exit) \(wrong.errors)")
+            let right = try await send(["a.txt", "--pin", "4711"])
+            #expect(right.exit == 0, "\(right.errors)")
+            #expect(await app.events("offer").count == 1)
+        }
+        try await run("1.18", #"{"answer":"decline"}"#) { lab, _, send in
+            _ = try write(lab.folder)
+            let declined = try await send(["a.txt"])
+            #expect(declined.exit == 12, "\(declined.exit) \(declined.errors)")
+        }
+    }
+
+    @Test("an app that dies in the middle: exit code 11")
+    func dead() async throws {
+        try await run("1.18", #"{"dies":true}"#) { lab, _, send in
+            _ = try write(lab.folder)
+            let sent = try await send(["large.bin"])
+            #expect(sent.exit == 11, "\(sent.exit) \(sent.errors)")
+        }
+    }
+}
