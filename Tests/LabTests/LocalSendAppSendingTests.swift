@@ -33,7 +33,7 @@ struct LocalSendAppSendingTests {
                     // This side is silent while only contacts may see it: the app is found when it announces itself.
                     try await app.order(#"{"do":"announce"}"#)
                     return try await kitchen.run(
-                        arguments: ["send", "--to", "phone", "--timeout", "30"] + words, in: lab.folder)
+                        arguments: ["send", "--to", "phone", "--timeout", "8"] + words, in: lab.folder)
                 }
             }
         }
@@ -80,6 +80,19 @@ struct LocalSendAppSendingTests {
             _ = try write(lab.folder)
             let declined = try await send(["a.txt"])
             #expect(declined.exit == 12, "\(declined.exit) \(declined.errors)")
+        }
+    }
+
+    @Test("a device without encryption is found, and gets something with --plain only")
+    func plain() async throws {
+        try await run("1.17", #"{"plain":true}"#) { lab, app, send in
+            _ = try write(lab.folder)
+            let refused = try await send(["a.txt"])
+            #expect(refused.exit == 11 && refused.errors.contains("--plain"), "\(refused.exit) \(refused.errors)")
+            #expect(await app.events("offer").isEmpty)
+            let sent = try await send(["a.txt", "--plain"])
+            #expect(sent.exit == 0 && sent.errors.contains("without encryption"), "\(sent.exit) \(sent.errors)")
+            #expect(FileManager.default.contents(atPath: app.received("a.txt")) == Data("hello".utf8))
         }
     }
 

@@ -4,10 +4,7 @@ import Testing
 /// With a stand-in for LocalSend's app that is as strict as the app is.
 @Suite(
     "LocalSend's app", .serialized, .timeLimit(.minutes(2)),
-    .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"),
-    .enabled(
-        if: ProcessInfo.processInfo.environment["TEST_ALL"] != nil,
-        "NOT RUN: it takes half a minute; Scripts/test --all"))
+    .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"))
 struct LocalSendAppTests {
     private static let kitchenAddress = "192.168.77.1"
     private static let studyAddress = "192.168.77.2"
@@ -78,6 +75,32 @@ struct LocalSendAppTests {
                     _ = try await app.event("uploaded") { $0.name == "later.txt" && $0.status == 200 }
                     #expect(FileManager.default.contents(atPath: running.inbox + "/later.txt") == Data("later".utf8))
                     #expect(try running.staged().isEmpty)
+                }
+            }
+        }
+    }
+
+    @Test("a phone is a contact after a look at its offer; what it sends then is taken without a question")
+    func phone() async throws {
+        try await Lab.with(avahi: "none") { lab in
+            let (kitchen, study) = (lab.host("kitchen"), lab.host("study"))
+            let paths = try write(lab.folder, ["a.txt": Data("hello".utf8), "b.txt": Data("later".utf8)])
+            try await kitchen.becomeVisible()
+            try await kitchen.withReceiver(Programs.waftd, [], port: nil) { running in
+                try await eventually { try await kitchen.run(arguments: ["status"]).output.contains("port 53317") }
+                try await study.withApp("1.18", at: Self.studyAddress, #"{"silent":true}"#) { app in
+                    async let first = app.send([paths[0]], to: Self.receiver)
+                    let words = ["contacts", "allow", "--from-offer", "1", "--name", "my phone", "--policy", "accept"]
+                    try await eventually { try await kitchen.run(arguments: ["offers"]).output.contains("phone") }
+                    let look = try await kitchen.run(arguments: words)
+                    #expect(look.exit == 0 && look.errors.contains("from the address \(Self.studyAddress)"), "\(look)")
+                    #expect(look.errors.contains("fingerprint of its certificate: "), "\(look.errors)")
+                    #expect(try await kitchen.run(arguments: ["accept", "1"]).exit == 0)
+                    #expect(try await first.status == 200)
+                    try await app.event("sent")
+                    #expect(try await app.send([paths[1]], to: Self.receiver).status == 200)
+                    try await app.event("sent", number: 2)
+                    #expect(try running.names() == ["a.txt", "b.txt"])
                 }
             }
         }

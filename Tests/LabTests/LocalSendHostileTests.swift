@@ -4,10 +4,7 @@ import Testing
 /// Announcements that are not so: each makes a receiver open a connection, or not.
 @Suite(
     "Hostile announcements by LocalSend", .serialized, .timeLimit(.minutes(2)),
-    .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"),
-    .enabled(
-        if: ProcessInfo.processInfo.environment["TEST_ALL"] != nil,
-        "NOT RUN: it takes half a minute; Scripts/test --all"))
+    .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"))
 struct LocalSendHostileTests {
     private static let kitchenAddress = "192.168.77.1"
     private static let studyAddress = "192.168.77.2"

@@ -20,6 +20,7 @@ struct LocalSendLoopback: Sendable {
     let reception: Reception
     let server: LocalSendServer
     let met = Recorder<LocalSendDevice>()
+    let ended = Recorder<EndedSession>()
     let events = Recorder<Reception.Event>()
     private(set) var port = 0
 
@@ -35,7 +36,7 @@ struct LocalSendLoopback: Sendable {
         server = LocalSendServer(
             LocalSendServer.Host(
                 reception: reception, device: { _ in isVisible ? Self.device : nil }, pin: { pin },
-                met: { [met] in met.record($0) }, threads: { disk }),
+                met: { [met] in met.record($0) }, ended: { [ended] in ended.record($0) }, threads: { disk }),
             pins: PINGate(), waits: waits)
     }
 

@@ -158,6 +158,22 @@ struct ReceivingTests {
         }
     }
 
+    @Test("a sender is told that this side has ended its session, and not that it has ended it itself")
+    func endedHere() async throws {
+        try await LocalSendLoopback.run { loopback in
+            let done = try await loopback.ask([.sample("a")]).session
+            let session = try #require(done)
+            _ = try await loopback.upload("hello", as: "a", in: session)
+            let cancelled = try #require(try await loopback.ask([.sample("b")]).session)
+            _ = try await loopback.post("cancel?sessionId=\(cancelled.sessionId)")
+            #expect(loopback.ended.all.isEmpty)
+            let open = try #require(try await loopback.ask([.sample("c")]).session)
+            await loopback.server.close()
+            #expect(loopback.ended.all.map(\.id) == [open.sessionId])
+            #expect(loopback.ended.all.map(\.sender.alias) == ["phone"])
+        }
+    }
+
     @Test("a cancel without a session takes the waiting question back")
     func cancelQuestion() async throws {
         try await LocalSendLoopback.run(.never) { receiver in

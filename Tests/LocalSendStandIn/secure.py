@@ -140,3 +140,22 @@ class Connection(wire.Connection):
 
     def reply(self, status, body=b""):
         self.write(f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
+
+
+class Plain(Connection):
+    """Without TLS, as a device on which its user has switched encryption off."""
+
+    def __init__(self, connected):
+        self.socket, self.rest, self.own, self.fingerprint = connected, b"", None, None
+
+    def write(self, data):
+        self.socket.sendall(data)
+
+    def more(self):
+        data = self.socket.recv(65536)
+        if not data:
+            raise Closed("the end")
+        self.rest += data
+
+    def close(self):
+        self.socket.close()

@@ -3,8 +3,8 @@
     standin.py 1.18|1.17 FOLDER ADDRESS [RULES]
 
 ADDRESS is that of the interface. RULES is JSON: pin, answer (accept, decline), garbled (tries of each file that are taken
-as changed on the way), dies (in the middle of the first file), port, alias, and silent (announces nothing, answers no
-announcement). FOLDER gets its certificate and, in `in`, what it receives. It prints one JSON document a line, takes one
+as changed on the way), dies (in the middle of the first file), port, alias, plain (has no TLS), and silent (announces
+nothing, answers no announcement). FOLDER gets its certificate and, in `in`, what it receives. It prints one JSON document a line, takes one
 from each line of standard input, and ends with it:
 
     {"do": "announce"}
@@ -23,7 +23,7 @@ import threading
 import time
 
 from device import PREFIX, Server, strict
-from secure import Closed, Connection, Identity
+from secure import Closed, Connection, Identity, Plain
 
 GROUP, PORT = "224.0.0.167", 53317
 printing = threading.Lock()
@@ -51,7 +51,8 @@ class App:
         return json.dumps(self.info()).encode()
 
     def whole(self, **more):
-        return json.dumps({**self.info(), "port": self.port, "protocol": "https", **more}).encode()
+        return json.dumps({**self.info(), "port": self.port,
+                           "protocol": "http" if self.rules.get("plain") else "https", **more}).encode()
 
     def listed(self, device, address, how):
         with self.listing:
@@ -68,7 +69,9 @@ class App:
 
         def run(connected, address):
             try:
-                connection = Connection(self.asks, connected, accepting=True, checks=self.is_new)
+                connection = (
+                    Plain(connected) if self.rules.get("plain")
+                    else Connection(self.asks, connected, accepting=True, checks=self.is_new))
             except Closed as end:
                 self.say("refused", reason=str(end))
                 return connected.close()

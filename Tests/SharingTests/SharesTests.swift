@@ -130,6 +130,16 @@ struct GateBeforePoolsTests {
         }
     }
 
+    @Test("the origin of an offer is the visitor's, whatever its annotation says")
+    func origin() async throws {
+        let consent = ScriptedConsent(.accept)
+        let reception = reception(consent)
+        var offer = Offer.sample()
+        offer.annotation = ["certificate": "AB"]
+        _ = await reception.judge(offer, from: Visitor(.sample(2), origin: OfferOrigin(host: "192.0.2.1")))
+        #expect(consent.asked.all.map(\.offer.origin) == [OfferOrigin(host: "192.0.2.1")])
+    }
+
     @Test("an accepted offer whose connection has closed is released, and can be offered again")
     func released() async throws {
         let reception = reception(ScriptedConsent(.accept))

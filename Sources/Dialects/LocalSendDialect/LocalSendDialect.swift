@@ -37,6 +37,8 @@ package enum LocalSendLimits {
     package static let pinWait: Duration = .seconds(300)
     /// Addresses of which wrong PINs are remembered.
     static let pinAddresses = 1_024
+    /// How long the other side is told that a session is over.
+    package static let farewell: Duration = .seconds(2)
     /// How long an accepted offer may wait for the next file.
     package static let fileWait = Limits.contentsWait
 }

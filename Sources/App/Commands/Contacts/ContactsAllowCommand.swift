@@ -77,6 +77,9 @@ struct ContactsAllowCommand: ContactsVerb {
         }
         let name = TerminalText.peerName(offer.peerName)
         Console.shared.note("offer \(number) is from \"\(name)\", by \(title), key id \(key)")
+        if let host = offer.host {
+            Console.shared.note("it came from the address \(TerminalText.escaped(host, limit: 128))")
+        }
         if let certificate = offer.certificate {
             Console.shared.note("fingerprint of its certificate: \(TerminalText.escaped(certificate, limit: 128))")
         }

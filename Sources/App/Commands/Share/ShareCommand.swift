@@ -56,6 +56,8 @@ struct ShareCommand: AsyncParsableCommand {
         completion: .peers)
     var to: String?
 
+    @OptionGroup var delivery: DeliveryOptions
+
     @Flag(name: .long, help: "Print the machines and activities, and do nothing. Exit code 13 if there are none.")
     var list = false
 
@@ -80,6 +82,10 @@ struct ShareCommand: AsyncParsableCommand {
         }
         if let activity, to != nil, ![ActivityType.airdrop, ActivityType.queue].contains(activity) {
             throw ValidationError("--to is for \(ActivityType.airdrop) and \(ActivityType.queue).")
+        }
+        let isSent = activity == nil || activity == ActivityType.airdrop
+        if delivery.pin != nil || delivery.plain, list || window || !isSent {
+            throw ValidationError("--pin and --plain are for \(ActivityType.airdrop).")
         }
     }
 
@@ -111,7 +117,8 @@ struct ShareCommand: AsyncParsableCommand {
         _ items: ShareItems, _ activities: ActivityList, _ context: CommandContext, _ completion: inout Completion
     ) async throws {
         var scene = ShareScene(
-            context: context, json: json, peer: to, spool: ShareSpool(in: context.home.run + "/share"))
+            context: context, json: json, peer: to, delivery: delivery,
+            spool: ShareSpool(in: context.home.run + "/share"))
         var type = activity ?? (to == nil ? nil : ActivityType.airdrop)
         if type == nil {
             switch try await chosen(items, activities, context) {

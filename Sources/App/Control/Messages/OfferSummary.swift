@@ -53,7 +53,8 @@ package struct OfferSummary: Codable, Sendable, Equatable {
     package var transfer: String
     package var subject: String?
     package var note: String?
-    /// The SHA-256 of the certificate that proved the sender's key, where a dialect shows it.
+    /// See `OfferOrigin`.
+    package var host: String?
     package var certificate: String?
     /// The first `shownItems` of them.
     package var items: [Item]
@@ -79,7 +80,7 @@ package struct OfferSummary: Codable, Sendable, Equatable {
         self.asker = asker
         transfer = offer.transfer.text
         (subject, note) = (offer.subject, offer.annotation["note"])
-        certificate = offer.annotation[Offer.certificateKey]
+        (host, certificate) = (offer.origin.host, offer.origin.certificate)
         items = offer.items.prefix(Self.shownItems).map(Item.init)
         itemCount = offer.items.count
         size = offer.knownSize

@@ -15,41 +15,18 @@ extension AirDropEndpoint {
     /// Listens while this machine is visible to everyone, until the task is cancelled. An error is reported, and ends
     /// nothing else.
     package func listen(_ host: ReceivingHost) async throws {
-        // A connection on which a transfer was accepted outlives the visibility: nothing could resume the transfer.
-        await withDiscardingTaskGroup { group in
-            while !Task.isCancelled {
-                let options = self.options
-                guard options.isEnabled, host.visibility.visibility == .everyone else {
-                    let reason = options.isEnabled ? "off: not visible to everyone" : "off: not enabled in config.yaml"
-                    host.report(EndpointStatus(reason))
-                    await sockets.turningAway(dialect) {
-                        await host.visibility.wait {
-                            self.options.isEnabled != options.isEnabled || options.isEnabled && $0 == .everyone
-                        }
-                    }
-                    continue
-                }
-                let isOver: @Sendable (Visibility) -> Bool = { $0 != .everyone || self.options != options }
-                do {
-                    let listener = try await bind()
-                    group.addTask {
-                        do { try await self.serve(listener, host) } catch { self.failed(error, host) }
-                    }
-                    await host.visibility.run(until: isOver) { await self.announce(port: listener.port, host) }
-                    await listener.stopAccepting()
-                } catch {
-                    failed(error, host)
-                    await host.visibility.wait(until: isOver)
-                }
-            }
-            group.cancelAll()
+        let cycle = ListenerCycle(dialect: dialect, sockets: sockets, host: host, logger: logger)
+        await cycle.run(
+            { self.options.isEnabled ? self.options : nil }, isVisible: { $0 == .everyone },
+            hidden: "not visible to everyone"
+        ) { _ in
+            // New each time, as the name is: nothing is to be recognised by it (security rule 14).
+            try await cycle.bind(Int(AirDropDialect.defaultPort), .airdrop) { try Identity.make(kind: .rsa2048) }
+        } serve: {
+            try await self.serve($0, host)
+        } announce: {
+            await self.announce(port: $0, host)
         }
-    }
-
-    private func failed(_ error: any Error, _ host: ReceivingHost) {
-        guard !(error is CancellationError) else { return }
-        host.report(EndpointStatus("failed: \(error)"))
-        logger.warning("no AirDrop here", metadata: ["reason": "\(error)"])
     }
 
     private func serve(_ listener: SecureListener, _ host: ReceivingHost) async throws {
@@ -73,26 +50,8 @@ extension AirDropEndpoint {
         } onConnection: { connection in
             await withTaskExecutorPreference(host.threads(connection.place?.isContact == true)) {
                 await server.serve(
-                    connection.output, visitor: Visitor(connection.peerID, at: connection.place?.address),
-                    isIdle: { connection.place?.isIdle($0) })
+                    connection.output, visitor: Visitor(of: connection), isIdle: { connection.place?.isIdle($0) })
             }
-        }
-    }
-
-    private func bind() async throws -> SecureListener {
-        func bind(_ port: Int, passed: Int32? = nil) async throws -> SecureListener {
-            // New each time, as the name is: nothing is to be recognised by it (security rule 14).
-            var configuration = SecureListener.Configuration(port: port, profile: .airdrop) {
-                try Identity.make(kind: .rsa2048)
-            }
-            configuration.passed = passed
-            return try await SecureListener.bind(configuration, group: .singleton, logger: logger)
-        }
-        if let passed = sockets[dialect] { return try await bind(0, passed: passed) }
-        do {
-            return try await bind(Int(AirDropDialect.defaultPort))
-        } catch let error as ListenerError where error.code == .addressInUse {
-            return try await bind(0)
         }
     }
 

@@ -76,7 +76,7 @@ final class LocalSendAnswers: Sendable {
 
     private func register(at target: PeerTarget) async {
         guard let own = try? endpoint.side.device(port: port),
-            let connection = try? await endpoint.dial(target, within: Self.timeout)
+            let connection = try? await endpoint.open(target, within: Self.timeout)
         else { return }
         _ = try? await HTTPClient.run(connection.http) { http in
             try await LocalSendClient(http).register(own, within: Self.timeout)
@@ -98,22 +98,5 @@ final class LocalSendAnswers: Sendable {
             return
         }
         await group.send(message)
-    }
-}
-
-extension LocalSendEndpoint {
-    /// Where a device that has announced itself can be asked: at the address of its datagram only.
-    /// - Returns: nil for a device without TLS or without a port.
-    func target(of device: LocalSendDevice, at datagram: MulticastDatagram) -> PeerTarget? {
-        guard device.scheme == .https, let port = device.port, port > 0 else { return nil }
-        let address = DialAddress(
-            host: datagram.source.host, port: Int(port), scopeID: datagram.source.scope)
-        return target(at: [address], fingerprint: device.fingerprint)
-    }
-
-    func target(at addresses: [DialAddress], fingerprint: String) -> PeerTarget {
-        PeerTarget(
-            dialect, addresses: addresses,
-            announcement: .init(instance: fingerprint, facts: [LocalSendFact.fingerprint: fingerprint]))
     }
 }

@@ -118,12 +118,9 @@ extension LocalSendEndpoint {
                     } onConnection: { connection in
                         let address = connection.remoteAddress.flatMap { DialAddress(of: $0) }
                         await LocalSendRegistry.serve(connection.output, device: { try? side.device() }) { device in
-                            guard !device.isWaft, device.scheme == .https, let port = device.port, var address else {
-                                return
-                            }
-                            address.port = Int(port)
-                            let target = self.target(at: [address], fingerprint: device.fingerprint)
-                            guard view.enter(target) else { return }
+                            guard !device.isWaft, let address, let target = self.target(of: device, at: address),
+                                view.enter(target)
+                            else { return }
                             await self.ask(target, view, found)
                         }
                     }

@@ -40,31 +40,6 @@ package struct LocalSendEndpoint: Endpoint {
             denied: settings.current.denied, logger: logger)
     }
 
-    /// An open connection to a device.
-    struct OpenConnection: Sendable {
-        /// Of the key in the device's certificate.
-        var peer: PeerID
-        var http: HTTPClient.Connection
-    }
-
-    /// Connects to a device, and proves this side's key where the device asks for one.
-    func dial(_ target: PeerTarget, within limit: Duration) async throws -> OpenConnection {
-        var limits = TransportLimits()
-        limits.dialDeadline = min(limits.dialDeadline, limit)
-        let key = try await withTaskExecutorPreference(blocking) { try side.identity() }
-        let dialer = try SecureDialer(
-            identity: key, profile: .localsend, limits: limits, group: .singleton, logger: logger)
-        let certificate = target.announcement?.facts[LocalSendFact.fingerprint]
-        let connection = try await dialer.dial(
-            target.addresses, expecting: target.expected.map { [$0] },
-            certificate: certificate.flatMap { CertificateFingerprint(text: $0) }
-        ) { channel, _ in
-            try HTTPClient.configure(channel, answerLimit: LocalSendLimits.answerBytes)
-        }
-        contacts?.note(connection.remoteAddress, of: connection.peerID, logger)
-        return OpenConnection(peer: connection.peerID, http: connection.output)
-    }
-
     // MARK: Addresses
 
     /// An address with LocalSend's port. All other addresses are for Waft's own dialect.
@@ -87,7 +62,7 @@ package struct LocalSendEndpoint: Endpoint {
 
     package func meet(_ target: PeerTarget, within limit: Duration) async throws(MeetingError) -> FoundPeer {
         do {
-            let connection = try await dial(target, within: limit)
+            let connection = try await open(target, within: limit)
             let device = try? await HTTPClient.run(connection.http) { http in
                 try await LocalSendClient(http).inform(asking: side.fingerprint(), within: limit)
             }
@@ -111,11 +86,6 @@ package struct LocalSendEndpoint: Endpoint {
         let kind = device.isWaft ? LocalSendSide.waftDevice : device.deviceType
         return FoundPeer(id: peer, card: Card(name: device.alias, device: kind), target: known)
     }
-}
-
-/// The names of the facts about a device in its announcement.
-enum LocalSendFact {
-    static let fingerprint = "fingerprint"
 }
 
 extension TLSProfile {

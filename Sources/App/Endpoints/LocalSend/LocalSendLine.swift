@@ -22,7 +22,8 @@ final class LocalSendLine: Sendable {
 
     init(_ endpoint: LocalSendEndpoint, _ request: SendRequest) {
         (self.endpoint, self.request) = (endpoint, request)
-        state = Mutex(State(target: request.target, isPlain: request.options.plain))
+        let isPlain = request.options.plain || request.target.isPlain && endpoint.options.sendsPlain
+        state = Mutex(State(target: request.target, isPlain: isPlain))
     }
 
     /// The peer, after the first connection.
@@ -41,6 +42,12 @@ final class LocalSendLine: Sendable {
     private func open() async throws -> HTTPClient.Connection {
         let (target, isPlain) = state.withLock { ($0.target, $0.isPlain) }
         if isPlain { return try await openPlain(target) }
+        guard !target.isPlain else {
+            throw SendError(
+                .unreachable,
+                "\(request.peerText) does not encrypt: --plain sends all the same, and others on the network can read it"
+            )
+        }
         do {
             let connection = try await endpoint.dial(target, within: request.options.finding)
             connected(connection.peer, connection.http)
@@ -58,30 +65,13 @@ final class LocalSendLine: Sendable {
                 "\(request.peerText) is known by its key, and nobody proves a key without encryption: leave out --plain"
             )
         }
-        var fault: any Error = SendError(.unreachable, "there is no address to connect to")
-        for address in target.addresses {
-            do {
-                let limit = TimeAmount(request.options.finding)
-                let http = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                    .connectTimeout(limit)
-                    .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-                    .connect(host: address.scopedHost, port: address.port) { channel in
-                        channel.eventLoop.makeCompletedFuture {
-                            try HTTPClient.configure(channel, answerLimit: LocalSendLimits.answerBytes)
-                        }
-                    }
-                let isFirst = connected(.unproven(.localsend, seed: Array("\(address)".utf8)), http, isPlain: true)
-                if isFirst {
-                    request.observe(
-                        .remarked(
-                            "\(request.peerText) is reached without encryption: others on the network can read it"))
-                }
-                return http
-            } catch {
-                fault = SendError(.unreachable, "cannot connect to \(address): \(error)")
-            }
+        let connection = try await endpoint.dialPlain(target, within: request.options.finding)
+        let isFirst = connected(connection.peer, connection.http, isPlain: true)
+        if isFirst {
+            request.observe(
+                .remarked("\(request.peerText) is reached without encryption: others on the network can read it"))
         }
-        throw fault
+        return connection.http
     }
 
     @discardableResult
@@ -115,12 +105,5 @@ final class SentTotal: Sendable {
     func set(of offer: Offer, _ verdict: Verdict) {
         let sizes = zip(offer.items, verdict.items).map { $1.answer == .accepted ? $0.size ?? 0 : 0 }
         total.withLock { $0 = sizes.reduce(0) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 } }
-    }
-}
-
-extension DialAddress {
-    fileprivate var scopedHost: String {
-        guard let scopeID, scopeID > 0, host.contains(":"), !host.contains("%") else { return host }
-        return "\(host)%\(scopeID)"
     }
 }

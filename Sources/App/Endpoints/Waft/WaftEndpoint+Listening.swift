@@ -102,7 +102,7 @@ extension WaftEndpoint {
         var pairing: PairingPort?
         if let responder { pairing = { await responder.answer($0) } }
         await server.serve(
-            connection.output, visitor: Visitor(connection.peerID, at: connection.place?.address), pairing: pairing,
+            connection.output, visitor: Visitor(of: connection), pairing: pairing,
             isIdle: { connection.place?.isIdle($0) })
         responder?.end()
     }

@@ -19,6 +19,8 @@ struct AskedFiles {
     }
 
     let offer: Offer
+    /// As it describes itself.
+    let sender: LocalSendDevice
     /// By the files' ids.
     let places: [String: Place]
     /// The contents of a message, which come with the question.
@@ -26,18 +28,16 @@ struct AskedFiles {
     /// Names that could not be kept.
     let remarks: RemarkList
 
-    /// - Parameter certificate: the fingerprint of the sender's certificate; nil if it proved no key.
     /// - Throws: `protocolViolation` or `unsafeName`.
-    init(
-        _ question: LocalSendQuestion, certificate: String? = nil, registry: TypeRegistry
-    ) throws(TransferError) {
+    init(_ question: LocalSendQuestion, registry: TypeRegistry) throws(TransferError) {
         guard !question.files.isEmpty else { throw Self.malformed("no files are offered") }
         guard question.files.count <= LocalSendLimits.files else {
             throw Self.malformed("more than \(LocalSendLimits.files) files are offered at once")
         }
-        let name = question.info.alias
+        sender = question.info
+        let name = sender.alias
         if let (item, contents) = Self.message(in: question) {
-            offer = try Self.offer([item], from: name, certificate, digests: [.xxh3_128], registry)
+            offer = try Self.offer([item], from: name, digests: [.xxh3_128], registry)
             (places, message, remarks) = ([:], contents, RemarkList())
             return
         }
@@ -49,23 +49,17 @@ struct AskedFiles {
             try builder.add(file.value)
         }
         offer = try Self.offer(
-            try builder.finishedItems(), from: name, certificate,
-            digests: builder.hasDigests ? [.sha256] : [.xxh3_128], registry)
+            try builder.finishedItems(), from: name, digests: builder.hasDigests ? [.sha256] : [.xxh3_128], registry)
         (places, message, remarks) = (builder.places, nil, builder.remarks)
     }
 
     private static func offer(
-        _ items: [OfferedItem], from name: String, _ certificate: String?, digests: [DigestAlgorithm],
-        _ registry: TypeRegistry
+        _ items: [OfferedItem], from name: String, digests: [DigestAlgorithm], _ registry: TypeRegistry
     ) throws(TransferError) -> Offer {
         guard items.count <= Limits.items else {
             throw malformed("more than \(Limits.items) files and folders are offered at once; put them into a folder")
         }
-        var annotation: [String: String] = [:]
-        annotation[Offer.certificateKey] = certificate
-        return try Offer(
-            items: items, annotation: annotation, senderName: name, digests: digests, dialect: .localsend
-        ).checked(by: registry)
+        return try Offer(items: items, senderName: name, digests: digests, dialect: .localsend).checked(by: registry)
     }
 
     /// The only file of a question, if it is a message whose text is in the question.

@@ -24,6 +24,8 @@ package final class LocalSendServer: Sendable {
         package var remarked: @Sendable (Offer, PeerID, [EntryRemark]) -> Void
         /// Called when a device has registered.
         package var met: @Sendable (LocalSendDevice) -> Void
+        /// Called when this side has ended a session before its last file.
+        package var ended: @Sendable (EndedSession) async -> Void
         /// Threads that may wait for the disk.
         package var threads: @Sendable () -> (any TaskExecutor)?
 
@@ -33,10 +35,12 @@ package final class LocalSendServer: Sendable {
             refused: @escaping @Sendable (TransferError) -> Void = { _ in },
             remarked: @escaping @Sendable (Offer, PeerID, [EntryRemark]) -> Void = { _, _, _ in },
             met: @escaping @Sendable (LocalSendDevice) -> Void = { _ in },
+            ended: @escaping @Sendable (EndedSession) async -> Void = { _ in },
             threads: @escaping @Sendable () -> (any TaskExecutor)? = { nil }
         ) {
             (self.reception, self.registry, self.device, self.pin) = (reception, registry, device, pin)
-            (self.refused, self.remarked, self.met, self.threads) = (refused, remarked, met, threads)
+            (self.refused, self.remarked, self.met) = (refused, remarked, met)
+            (self.ended, self.threads) = (ended, threads)
         }
     }
 
@@ -70,18 +74,16 @@ package final class LocalSendServer: Sendable {
     /// Serves one connection until it is closed.
     ///
     /// - Parameters:
-    ///   - certificate: the fingerprint of the visitor's certificate; nil if it proved no key.
     ///   - isIdle: called with whether the connection may be closed in favour of another one.
     package func serve(
-        _ connection: HTTPServer.Connection, visitor: Visitor, certificate: String? = nil,
-        isIdle: (Bool) -> Void = { _ in }
+        _ connection: HTTPServer.Connection, visitor: Visitor, isIdle: (Bool) -> Void = { _ in }
     ) async {
         // No known sender needs interim answers while users decide.
         await HTTPServer.serve(
             connection, idle: Limits.idleStranger, silence: waits.silence, interim: .seconds(86_400), isIdle: isIdle
         ) { exchange in
             do {
-                try await respond(to: exchange, from: visitor, certificate)
+                try await respond(to: exchange, from: visitor)
             } catch let fault as TransferError {
                 guard !exchange.hasAnswered else { return }
                 try await exchange.refuse(fault.localSendStatus, fault.message)
@@ -90,9 +92,7 @@ package final class LocalSendServer: Sendable {
         host.reception.left(visitor)
     }
 
-    private func respond(
-        to exchange: HTTPExchange, from visitor: Visitor, _ certificate: String?
-    ) async throws {
+    private func respond(to exchange: HTTPExchange, from visitor: Visitor) async throws {
         // The gate comes first: a refused peer learns nothing, and no body is read.
         guard let own = host.device(visitor.peer) else { return try await exchange.refuse(.forbidden, "Rejected") }
         if case .barred = host.reception.access(of: visitor.peer, by: .localsend) {
@@ -104,7 +104,7 @@ package final class LocalSendServer: Sendable {
             ? String(target.path.dropFirst(LocalSendDialect.prefix.count)) : ""
         if try await LocalSendRegistry.answer(exchange, target, own, met: { host.met($0) }) { return }
         switch (exchange.head.method, name) {
-        case (.POST, "prepare-upload"): try await prepare(exchange, target, from: visitor, certificate)
+        case (.POST, "prepare-upload"): try await prepare(exchange, target, from: visitor)
         case (.POST, "upload"): try await upload(exchange, target, from: visitor)
         case (.POST, "cancel"): try await cancel(exchange, target, from: visitor)
         case (_, "info"), (_, "register"), (_, "prepare-upload"), (_, "upload"), (_, "cancel"):
@@ -115,9 +115,7 @@ package final class LocalSendServer: Sendable {
 
     // MARK: The question
 
-    private func prepare(
-        _ exchange: HTTPExchange, _ target: RequestTarget, from visitor: Visitor, _ certificate: String?
-    ) async throws {
+    private func prepare(_ exchange: HTTPExchange, _ target: RequestTarget, from visitor: Visitor) async throws {
         switch pins.check(target["pin"], against: host.pin(), from: visitor.address) {
         case .right: break
         case .missing: return try await exchange.refuse(.unauthorized, "PIN required")
@@ -125,7 +123,7 @@ package final class LocalSendServer: Sendable {
         case .tooMany: return try await exchange.refuse(.tooManyRequests, "Too many attempts; wait five minutes")
         }
         try await exchange.inviteBody()
-        guard let asked = try await question(in: exchange, from: visitor, certificate) else {
+        guard let asked = try await question(in: exchange, from: visitor) else {
             return try await exchange.refuse(.serviceUnavailable, "Too many questions at once; try again")
         }
         let verdict = await judge(asked, exchange, from: visitor)
@@ -140,9 +138,7 @@ package final class LocalSendServer: Sendable {
     }
 
     /// - Returns: nil if there is no memory for the question now.
-    private func question(
-        in exchange: HTTPExchange, from visitor: Visitor, _ certificate: String?
-    ) async throws -> AskedFiles? {
+    private func question(in exchange: HTTPExchange, from visitor: Visitor) async throws -> AskedFiles? {
         let isContact = host.reception.access(of: visitor.peer, by: .localsend) == .contact
         let claim = host.reception.bodies.claim(isContact: isContact)
         defer { claim.giveBack() }
@@ -158,7 +154,7 @@ package final class LocalSendServer: Sendable {
             else {
                 throw AskedFiles.malformed("it is not a question of LocalSend")
             }
-            return try AskedFiles(question, certificate: certificate, registry: host.registry())
+            return try AskedFiles(question, registry: host.registry())
         } catch {
             host.refused(error)
             throw error
@@ -218,7 +214,12 @@ package final class LocalSendServer: Sendable {
         let transfer = try host.reception.begin(
             asked.offer.transfer, from: visitor.peer, binding: .scattered, interrupt: { interruption.call() })
         let session = UploadSession(asked, accepted: accepted, from: visitor, transfer)
-        interruption.set { [weak session] in session?.stop(TransferError(.stopping, "the receiver takes no more")) }
+        let ended = host.ended
+        interruption.set { [weak session] in
+            guard let session else { return }
+            session.stop(TransferError(.stopping, "the receiver takes no more"))
+            Task { await ended(EndedSession(session)) }
+        }
         state.withLock { $0.sessions[session.id] = session }
         Task(executorPreference: host.threads()) { [weak self, id = session.id] in await self?.watch(id) }
         return session
@@ -282,8 +283,11 @@ package final class LocalSendServer: Sendable {
 
     /// Ends all sessions. The files that have come stay.
     package func close() async {
-        for session in state.withLock({ Array($0.sessions.values) }) {
-            await close(session, TransferError(.stopping, "the receiver is being stopped"))
+        await withDiscardingTaskGroup { group in
+            for session in state.withLock({ Array($0.sessions.values) }) {
+                group.addTask { [host] in await host.ended(EndedSession(session)) }
+                await close(session, TransferError(.stopping, "the receiver is being stopped"))
+            }
         }
     }
 }

@@ -1,7 +1,17 @@
 import Digests
 import Secrets
-import Sharing
+package import Sharing
 import Synchronization
+
+/// A session that the receiver has ended.
+package struct EndedSession: Sendable {
+    package let id: String
+    /// The sender as it describes itself, and as it is connected.
+    package let sender: LocalSendDevice
+    package let visitor: Visitor
+
+    init(_ session: UploadSession) { (id, sender, visitor) = (session.id, session.sender, session.visitor) }
+}
 
 /// An accepted offer while its files come.
 ///
@@ -41,6 +51,7 @@ final class UploadSession: Sendable {
 
     let id = UploadSession.secret()
     let offer: Offer
+    let sender: LocalSendDevice
     let visitor: Visitor
     private let places: [String: AskedFiles.Place]
     private let state: Mutex<State>
@@ -49,7 +60,7 @@ final class UploadSession: Sendable {
 
     /// - Parameter accepted: the ids of the accepted files.
     init(_ asked: AskedFiles, accepted: [String], from visitor: Visitor, _ transfer: sending IncomingTransfer) {
-        (offer, places, self.visitor) = (asked.offer, asked.places, visitor)
+        (offer, sender, places, self.visitor) = (asked.offer, asked.sender, asked.places, visitor)
         var files: [String: File] = [:]
         for id in accepted { files[id] = File(token: Array(Self.secret().utf8)) }
         state = Mutex(State(files: files))

@@ -29,7 +29,7 @@ extension LocalSendClient {
     /// Ends a session, or withdraws this side's question.
     /// - Parameter session: nil for a question without an answer.
     /// - Throws: `HTTPError`.
-    func cancel(_ session: String?, timeout: Duration) async throws {
+    package func cancel(_ session: String?, timeout: Duration) async throws {
         let query = session.map { Self.query(("sessionId", $0)) } ?? ""
         _ = try await http.exchange(
             .POST, LocalSendDialect.prefix + "cancel" + query, body: ByteBuffer(), timeout: timeout)

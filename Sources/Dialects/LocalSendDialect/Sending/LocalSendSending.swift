@@ -12,7 +12,6 @@ package struct LocalSendSending: Sendable {
     }
 
     /// How long this side takes leave of a receiver that waits for more.
-    private static let farewell: Duration = .seconds(2)
 
     private let plan: LocalSendPlan
     private let question: ByteBuffer
@@ -116,7 +115,7 @@ package struct LocalSendSending: Sendable {
 
     /// Tells the receiver that nothing more comes: it may serve nobody else until then.
     private func takeLeave(_ session: String?) async {
-        let (connect, limit) = (connect, Self.farewell)
+        let (connect, limit) = (connect, LocalSendLimits.farewell)
         // Also when this task is cancelled.
         await Task.detached {
             await withTaskGroup(of: Void.self) { group in

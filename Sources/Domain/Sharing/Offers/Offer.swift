@@ -92,9 +92,8 @@ package struct Offer: Sendable {
     /// The protocol of the offer. The dialect itself sets it, never the sender.
     package var dialect: Dialect
 
-    /// The key of the annotation for the SHA-256 of the certificate that proved the sender's key. Only a dialect that
-    /// takes no annotations from senders sets it.
-    package static let certificateKey = "certificate"
+    /// The reception sets it, never the sender.
+    package var origin = OfferOrigin()
 
     package init(
         transfer: TransferID = TransferID(),

@@ -15,13 +15,14 @@ package struct Visitor: Sendable {
     package let peer: PeerID
     /// The address from which it connects; nil if unknown. Used only to count a stranger's share.
     package let address: AddressKey?
+    package let origin: OfferOrigin
     /// Different for each connection of this process.
     let connection: UInt64
 
     private static let connections = Atomic<UInt64>(0)
 
-    package init(_ peer: PeerID, at address: AddressKey? = nil) {
-        (self.peer, self.address) = (peer, address)
+    package init(_ peer: PeerID, at address: AddressKey? = nil, origin: OfferOrigin = OfferOrigin()) {
+        (self.peer, self.address, self.origin) = (peer, address, origin)
         connection = Self.connections.add(1, ordering: .relaxed).newValue
     }
 }

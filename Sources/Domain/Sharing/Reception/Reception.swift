@@ -102,6 +102,8 @@ package final class Reception: Sendable {
     /// The verdict says which accepted items are here already, wholly or in part. Reads the disk and the journal.
     /// Previews are for the consent only: neither events nor the ledger keep them.
     package func judge(_ whole: Offer, from visitor: Visitor) async -> Verdict {
+        var whole = whole
+        whole.origin = visitor.origin
         let (peer, offer) = (visitor.peer, whole.bare())
         let claim = previewRoom.claim(isContact: gate.access(of: peer, by: offer.dialect) == .contact)
         defer { claim.giveBack() }

@@ -16,12 +16,16 @@ package struct DialAddress: Hashable, Sendable {
         self.scopeID = scopeID
     }
 
+    /// The host, with the scope of a link-local address as the system reads it.
+    package var hostText: String {
+        guard let scopeID, scopeID > 0, host.contains(":"), !host.contains("%") else { return host }
+        return "\(host)%\(scopeID)"
+    }
+
     /// The address, if `host` is an IP address and not a name.
     var literal: SocketAddress? {
         guard (1...Int(UInt16.max)).contains(port) else { return nil }
-        let needsScope = host.contains(":") && !host.contains("%")
-        let scope = needsScope ? scopeID.flatMap { $0 == 0 ? nil : "%\($0)" } : nil
-        return try? SocketAddress(ipAddress: host + (scope ?? ""), port: port)
+        return try? SocketAddress(ipAddress: hostText, port: port)
     }
 
     /// The addresses that the system's resolver returns for `host`. Blocks.

@@ -40,6 +40,7 @@ struct ShareScene {
     let json: Bool
     /// The peer that the user has named or chosen, as `--to` takes it.
     var peer: String?
+    let delivery: DeliveryOptions
     /// Files that are made for the activity.
     let spool: ShareSpool
 

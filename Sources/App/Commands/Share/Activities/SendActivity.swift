@@ -16,6 +16,7 @@ struct SendActivity: Activity {
         (send.items, send.text, send.url, send.source) = (items.paths, items.texts, items.urls, items.programs)
         (send.subject, send.json, send.queue.queue) = (items.subject, scene.json, isQueued)
         send.to = scene.peer.map { [$0] } ?? []
+        send.delivery = scene.delivery
         try await send.run()
         return []
     }
