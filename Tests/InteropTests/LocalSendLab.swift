@@ -106,6 +106,12 @@ struct LocalSendLab: Sendable {
         try await lab.run("study", [Programs.localsend + "/localsendctl", "--socket", socket] + words, in: study)
     }
 
+    /// Runs the localsendctl of somebody who can be asked beside `body`.
+    func watching(_ body: @Sendable @escaping () async throws -> Void) async throws {
+        let words = [Programs.localsend + "/localsendctl", "--socket", socket, "watch"]
+        try await lab.running("study", words, in: study, sign: "Watching", body)
+    }
+
     /// Sends with localsendd, and waits for the end.
     func controlSend(_ files: [String], _ options: [String] = []) async throws -> InteropLab.ProgramResult {
         try await control(["send"] + files + ["--to", "Kitchen", "--wait", "--quiet"] + options)

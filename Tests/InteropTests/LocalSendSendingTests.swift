@@ -10,9 +10,8 @@ struct LocalSendSendingTests {
     private static let largeBytes = 200_000_000
 
     private func send(
-        _ both: LocalSendLab, _ words: [String], to name: String = "py"
+        _ both: LocalSendLab, _ words: [String], to name: String = LocalSendLab.studyAddress + ":53317"
     ) async throws -> InteropLab.ProgramResult {
-        // It announces itself every 30 seconds.
         try await both.waft(["send", "--to", name, "--timeout", "45"] + words, in: both.kitchen)
     }
 
@@ -48,7 +47,8 @@ struct LocalSendSendingTests {
                 let folder = try await send(both, ["trip"])
                 #expect(folder.exit == 0, "\(folder.errors)")
                 #expect(Samples.areEqual(both.kitchen + "/trip/inside.txt", both.received + "/inside.txt"))
-                let text = try await send(both, ["--text", "back at six"])
+                // It announces itself every 30 seconds.
+                let text = try await send(both, ["--text", "back at six"], to: "py")
                 #expect(text.exit == 0, "\(text.errors)")
             }
         }
@@ -82,9 +82,9 @@ struct LocalSendSendingTests {
                 try expectReceived(names, both)
             }
             try await both.withCLI(["--pin", "1"]) { _ in
-                let without = try await send(both, names, to: "localsend-cli@study")
+                let without = try await send(both, names)
                 #expect(without.exit == 12 && without.errors.contains("--pin"), "\(without.exit) \(without.errors)")
-                let right = try await send(both, ["--pin", "1"] + names, to: "localsend-cli@study")
+                let right = try await send(both, ["--pin", "1"] + names)
                 #expect(right.exit == 0, "\(right.errors)")
             }
         }
@@ -95,14 +95,16 @@ struct LocalSendSendingTests {
         try await LocalSendLab.with { both in
             let names = try LocalSendLab.odd(to: both.kitchen)
             try await both.withDaemon([]) { _ in
-                async let sending = send(both, names)
                 // Somebody is there to be asked.
-                try await both.until { try await both.control("status").output.contains("Incoming from") }
-                let rejected = try await both.control("reject")
-                #expect(rejected.exit == 0, "\(rejected.errors)")
-                let sent = try await sending
-                #expect(sent.exit == 12, "\(sent.exit) \(sent.errors)")
-                #expect(try receivedNames(both).isEmpty)
+                try await both.watching {
+                    async let sending = send(both, names)
+                    try await both.until { try await both.control("status").output.contains("Incoming from") }
+                    let rejected = try await both.control("reject")
+                    #expect(rejected.exit == 0, "\(rejected.errors)")
+                    let sent = try await sending
+                    #expect(sent.exit == 12, "\(sent.exit) \(sent.errors)")
+                    #expect(try receivedNames(both).isEmpty)
+                }
             }
         }
     }
@@ -114,15 +116,16 @@ struct LocalSendSendingTests {
             try await both.lab.call(["rate", both.lab.name, "kitchen", "80mbit"])
             @Sendable func isComing() throws -> Bool { try !receivedNames(both).isEmpty }
             try await both.withDaemon { _ in
-                try await both.sending(["--to", "py", both.kitchen + "/" + large]) { process in
+                try await both.sending(["--to", LocalSendLab.studyAddress + ":53317", both.kitchen + "/" + large]) {
+                    process in
                     try await both.until { try isComing() }
                     kill(process, SIGINT)
                     try await both.until { try !isComing() }
                 }
-                #expect(try await both.control("status").output.contains("recv_cancelled"))
+                #expect(try await both.control("status").output.contains("Last result: recv_"))
             }
             try await both.withDaemon { process in
-                async let sending = send(both, [large])
+                async let sending = send(both, ["--timeout", "8", large])
                 try await both.until { try isComing() }
                 kill(process, SIGKILL)
                 let sent = try await sending
