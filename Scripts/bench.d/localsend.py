@@ -11,72 +11,100 @@ BYTES = 1 << 30
 LAB = f"bench-localsend-{os.getpid()}"
 
 
-class Daemon:
-    """localsendd on the study of a lab, under the name py, for all runs."""
+class Lab:
+    """Two hosts, kitchen and study, for all runs."""
 
-    def __init__(self, places, programs):
-        self.places, self.programs = places, programs
-        self.lab = os.path.join(places.root, "Scripts/lab")
-        places.on_close(lambda: subprocess.run([self.lab, "down", LAB]))
-        subprocess.run([self.lab, "up", LAB, "--hosts", "kitchen,study", "--avahi", "none"], check=True)
-        # It asks the system for the address towards the Internet.
-        subprocess.run(self.on("study", *"ip route add default dev eth0".split()), check=True)
-        home, self.arrived = places.home("py"), places.home("arrived", places.memory)
+    ADDRESSES = {"kitchen": "192.168.77.1", "study": "192.168.77.2"}
+
+    def __init__(self, places):
+        self.program = os.path.join(places.root, "Scripts/lab")
+        places.on_close(lambda: subprocess.run([self.program, "down", LAB]))
+        subprocess.run([self.program, "up", LAB, "--hosts", "kitchen,study", "--avahi", "none"], check=True)
+        for host in self.ADDRESSES:
+            # localsendd asks the system for the address towards the Internet.
+            subprocess.run(self.on(host, *"ip route add default dev eth0".split()), check=True)
+
+    def on(self, host, *words):
+        return [self.program, "run", LAB, host, *words]
+
+
+class Daemon:
+    """localsendd on a host, under the host's name."""
+
+    def __init__(self, lab, host, places, programs):
+        self.lab, self.host, self.programs = lab, host, programs
+        home = places.home(f"{host}-py")
+        self.arrived = places.home(f"{host}-arrived", places.memory)
         self.socket = os.path.join(home, "sock")
         folders = {name: home for name in ["HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"]}
-        words = ["--alias", "py", "--download-dir", self.arrived, "--socket", self.socket, "--encryption", "--unattended"]
-        process = subprocess.Popen(self.on("study", os.path.join(programs, "localsendd"), *words),
-                                   env={**os.environ, **folders}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        places.on_close(lambda: end(process))
+        words = ["--alias", host, "--download-dir", self.arrived, "--socket", self.socket, "--encryption", "--unattended"]
+        self.process = subprocess.Popen(
+            lab.on(host, os.path.join(programs, "localsendd"), *words), env={**os.environ, **folders},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        places.on_close(self.end)
         while self.control("status").returncode != 0:
             time.sleep(0.05)
 
-    def on(self, host, *words):
-        return [self.lab, "run", LAB, host, *words]
+    def end(self):
+        end(self.process)
 
     def control(self, *words):
-        return subprocess.run(self.on("study", os.path.join(self.programs, "localsendctl"), "--socket", self.socket, *words),
-                              capture_output=True, text=True)
+        program = os.path.join(self.programs, "localsendctl")
+        return subprocess.run(self.lab.on(self.host, program, "--socket", self.socket, *words), capture_output=True, text=True)
 
-    def find(self, name):
-        while name not in self.control("devices", "--scan", "--wait-for", "0.2").stdout:
+    def send(self, path, to):
+        """The seconds that it takes, once the other one is found."""
+        while to not in self.control("devices", "--scan", "--wait-for", "0.2").stdout:
             pass
+        began = time.monotonic()
+        sent = self.control("send", path, "--to", to, "--wait", "--quiet")
+        if sent.returncode != 0:
+            raise SystemExit(f"bench: it was not sent: {sent.stdout}{sent.stderr}")
+        return time.monotonic() - began
+
+    def check(self, path, size):
+        """Removes what has arrived."""
+        arrived = os.path.join(self.arrived, os.path.basename(path))
+        if os.path.getsize(arrived) != size:
+            raise SystemExit("bench: it did not arrive")
+        os.unlink(arrived)
 
 
 def localsend(places):
-    """1 GiB by LocalSend, each way with localsendd, between two namespaces (as root)."""
+    """1 GiB by LocalSend, each way with localsendd, and localsendd with itself, between two namespaces (as root)."""
     programs = os.path.join(os.environ.get("WAFT_INTEROP", os.path.join(places.root, ".build/interop")), "localsend/bin")
     if os.geteuid() != 0 or not os.access(os.path.join(programs, "localsendd"), os.X_OK):
         return print("\nlocalsend: NOT MEASURED: it needs root, and localsendd as Scripts/setup-interop installs it",
                      file=sys.stderr)
-    daemon = Daemon(places, programs)
-    path = places.file("localsend.bin", BYTES // places.divisor)
+    lab, size = Lab(places), BYTES // places.divisor
+    study = Daemon(lab, "study", places, programs)
+    path = places.file("localsend.bin", size)
 
-    def to_localsendd():
+    def from_waft():
         surroundings = {**environment(places.sender), "WAFT_DISCOVERY": "true"}
-        words = daemon.on("kitchen", places.waft, "send", path, "--to", "py", "--quiet")
+        to = lab.ADDRESSES["study"] + ":53317"
         began = time.monotonic()
-        figures = Measured(words, env=surroundings).usage("sender")
+        figures = Measured(lab.on("kitchen", places.waft, "send", path, "--to", to, "--quiet"), env=surroundings).usage("sender")
         figures["wall"] = time.monotonic() - began
-        arrived = os.path.join(daemon.arrived, os.path.basename(path))
-        if os.path.getsize(arrived) != BYTES // places.divisor:
-            raise SystemExit("bench: it did not arrive")
-        os.unlink(arrived)
+        study.check(path, size)
         return figures
 
-    def from_localsendd():
+    def to_waft():
         home = places.home("receiver", places.memory)
         surroundings = {**environment(home), "WAFT_DISCOVERY": "true"}
-        words = [places.waft, "receive", "--accept", "everyone", "--name", "Kitchen", "--once", "--json"]
-        receiver = Measured(daemon.on("kitchen", *words), env=surroundings, stdout=subprocess.DEVNULL,
+        words = [places.waft, "receive", "--accept", "everyone", "--name", "waft", "--once", "--json"]
+        receiver = Measured(lab.on("kitchen", *words), env=surroundings, stdout=subprocess.DEVNULL,
                             stderr=subprocess.DEVNULL)
-        daemon.find("Kitchen")
-        began = time.monotonic()
-        sent = daemon.control("send", path, "--to", "Kitchen", "--wait", "--quiet")
-        if sent.returncode != 0:
-            raise SystemExit(f"bench: it was not sent: {sent.stdout}{sent.stderr}")
-        figures = {"wall": time.monotonic() - began, **receiver.usage("receiver")}
+        figures = {"wall": study.send(path, "waft"), **receiver.usage("receiver")}
         places.discard(home)
         return figures
 
-    yield "1 GiB by LocalSend", {"localsendd to waft": from_localsendd, "waft to localsendd": to_localsendd}
+    def others():
+        kitchen = Daemon(lab, "kitchen", places, programs)
+        figures = {"wall": kitchen.send(path, "study")}
+        kitchen.end()
+        study.check(path, size)
+        return figures
+
+    yield "1 GiB by LocalSend", {
+        "localsendd to localsendd": others, "localsendd to waft": to_waft, "waft to localsendd": from_waft}
