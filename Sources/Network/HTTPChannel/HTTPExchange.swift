@@ -7,6 +7,8 @@ package final class HTTPExchange {
     package let head: HTTPRequestHead
     /// Whether an answer has been sent (an interim one does not count).
     package private(set) var hasAnswered = false
+    /// Headers of each answer, besides those of the body.
+    package var answerHeaders = HTTPHeaders()
 
     private let stream: InboundParts
     private let outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
@@ -142,7 +144,10 @@ package final class HTTPExchange {
     ) async throws {
         var rest = body
         try await respond(status, contentType, length: body.readableBytes) {
-            rest.readSlice(length: min(Self.pieceBytes, rest.readableBytes)).flatMap { $0.readableBytes > 0 ? $0 : nil }
+            guard head.method != .HEAD else { return nil }
+            return rest.readSlice(length: min(Self.pieceBytes, rest.readableBytes)).flatMap {
+                $0.readableBytes > 0 ? $0 : nil
+            }
         }
     }
 
@@ -168,12 +173,25 @@ package final class HTTPExchange {
         try await respond(status, contentType, length: nil) { try pieces.popLast() ?? next() }
     }
 
+    /// Sends an answer whose body has a known length, and is produced while it is sent. The answer to `HEAD` has no body.
+    /// - Parameters:
+    ///   - length: bytes of the body.
+    ///   - next: the next piece of it, nil at the end; together `length` bytes.
+    /// - Throws: also the error of `next`: the connection must end then.
+    package func respond(
+        _ status: HTTPResponseStatus, contentType: String?, length: UInt64, next: () throws -> ByteBuffer?
+    ) async throws {
+        try await respond(status, contentType, length: Int(clamping: length)) {
+            head.method == .HEAD ? nil : try next()
+        }
+    }
+
     /// - Parameter length: bytes of the body; nil if they are not known yet.
     private func respond(
         _ status: HTTPResponseStatus, _ contentType: String?, length: Int?, _ next: () throws -> ByteBuffer?
     ) async throws {
         hasAnswered = true
-        var headers = HTTPHeaders()
+        var headers = answerHeaders
         if let contentType { headers.add(name: "content-type", value: contentType) }
         if let length {
             headers.add(name: "content-length", value: String(length))

@@ -15,7 +15,7 @@ import Synchronization
 extension LocalSendEndpoint {
     /// Listens while this machine is visible, until the task is cancelled. An error is reported, and ends nothing else.
     package func listen(_ host: ReceivingHost) async throws {
-        let pins = PINGate()
+        let pins = PINGate(tries: LocalSendLimits.wrongPINs)
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
                 let options = self.options

@@ -311,6 +311,9 @@ package final class IncomingTransfer {
         if case .failed(let fault) = receipts[number].outcome { fault } else { nil }
     }
 
+    /// The state of an item so far; `notSent` while it is neither stored nor failed.
+    package func outcome(of number: Int) -> ItemReceipt.Outcome { receipts[number].outcome }
+
     /// Ends a transfer whose files come in any order, whatever has come of it. A tree of which a part is missing is stored
     /// under a name that says so: its sender was told that the files are here.
     /// - Parameter fault: why the rest did not come.
