@@ -17,6 +17,8 @@ package final class HTTPExchange {
     private let departure: Departure
     private let timeout: Timeouts
     private var bodyEnded = false
+    private var hasInvited = false
+    private var mustLinger = false
     private var mustClose: Bool
 
     /// The times of `HTTPServer.serve`.
@@ -127,8 +129,10 @@ package final class HTTPExchange {
         return true
     }
 
-    /// Invites a client that waits (`Expect: 100-continue`) to send its body. At most once, before the body is read.
+    /// Invites a client that waits (`Expect: 100-continue`) to send its body. Once, before the body is read.
     package func inviteBody() async throws {
+        guard !hasInvited else { return }
+        hasInvited = true
         let expected = head.headers[canonicalForm: "expect"]
         guard head.version.minor > 0, expected.contains(where: { $0.lowercased() == "100-continue" }) else { return }
         try await outbound.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
@@ -248,10 +252,16 @@ package final class HTTPExchange {
         try await respondAndClose(status, contentType: "text/plain", body: ByteBuffer(string: text + "\n"))
     }
 
+    /// The connection ends after the answer: the rest of the body is not wanted.
+    package func closeAfterAnswer() { (mustClose, mustLinger) = (true, true) }
+
     /// Reads the rest of the body and drops it.
     /// - Returns: whether the connection can serve another request.
     func finish() async throws -> Bool {
-        guard hasAnswered, !mustClose else { return false }
+        guard hasAnswered, !mustClose else {
+            if hasAnswered, mustLinger { try await linger() }
+            return false
+        }
         // Reading an unwanted body is not worth more time or bytes.
         let end = ContinuousClock.now + HTTPLimits.unwantedWait
         var skipped = 0
