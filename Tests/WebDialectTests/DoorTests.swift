@@ -1,4 +1,6 @@
+import HTTPChannel
 import NIOCore
+import NIOHTTP1
 import Sharing
 import TestSupport
 import Testing
@@ -9,7 +11,7 @@ import Testing
 struct DoorTests {
     @Test("the secret gives a cookie, and the cookie the page")
     func secret() async throws {
-        try await WebLoopback.run { page in
+        try await WebLoopback.run { page async throws in
             let answer = try await page.get(page.session.path)
             #expect(answer.code == 200)
             #expect(answer.text.contains(#"content="0;url=/""#))
@@ -25,7 +27,7 @@ struct DoorTests {
 
     @Test("with TLS the cookie is for secure connections only")
     func secureCookie() async throws {
-        try await WebLoopback.run(.accept, WebSession()) { page in
+        try await WebLoopback.run(.accept, WebSession()) { page async throws in
             let answer = try await page.get(page.session.path)
             #expect(answer.headers.first(name: "set-cookie")?.hasSuffix("; Secure") == true)
         }
@@ -33,7 +35,7 @@ struct DoorTests {
 
     @Test("a wrong secret, and any path while no session is open, are not found")
     func unknown() async throws {
-        try await WebLoopback.run { page in
+        try await WebLoopback.run { page async throws in
             #expect(try await page.get("/g/" + WebSecret.make()).code == 404)
             #expect(try await page.get("/g/").code == 404)
             #expect(try await page.get("/u/" + WebSecret.make()).code == 404)
@@ -46,14 +48,15 @@ struct DoorTests {
 
     @Test("after its time a session is not found")
     func end() async throws {
-        try await WebLoopback.run(.accept, WebSession(isPlain: true, end: .now)) { page in
+        try await WebLoopback.run(.accept, WebSession(isPlain: true, end: .now)) { page async throws in
             #expect(try await page.get(page.session.path).code == 404)
         }
     }
 
     @Test("a session for one guest lets in no second one, but the first one again")
     func once() async throws {
-        try await WebLoopback.run(.accept, WebSession(pin: "123456", isPlain: true, isOnce: true)) { page in
+        try await WebLoopback.run(.accept, WebSession(pin: "123456", isPlain: true, isOnce: true)) {
+            page async throws in
             let guest = try await page.enter()
             #expect(try await page.get(page.session.path).code == 404)
             #expect(try await page.get("/u/\(page.session.secret)").code == 404)
@@ -66,7 +69,7 @@ struct DoorTests {
     @Test("without a cookie only the PIN is asked for, and nothing of the session is shown")
     func pinPage() async throws {
         let item = MemorySource.file("plan.txt", Array("x".utf8))
-        try await WebLoopback.run(.accept, WebSession(isPlain: true, items: [item])) { page in
+        try await WebLoopback.run(.accept, WebSession(isPlain: true, items: [item])) { page async throws in
             let answer = try await page.get("/")
             #expect(answer.text.contains(#"class="pin plain""#))
             #expect(!answer.text.contains("plan.txt"))
@@ -77,7 +80,7 @@ struct DoorTests {
 
     @Test("after five wrong PINs an address waits, even with the right one")
     func wrongPIN() async throws {
-        try await WebLoopback.run { page in
+        try await WebLoopback.run { page async throws in
             for _ in 1...5 {
                 let answer = try await page.send(.POST, "/pin", body: ByteBuffer(string: "pin=654321"))
                 #expect(answer.code == 403)
@@ -91,7 +94,7 @@ struct DoorTests {
 
     @Test("the right PIN gives a cookie, and leads to the page")
     func rightPIN() async throws {
-        try await WebLoopback.run { page in
+        try await WebLoopback.run { page async throws in
             let answer = try await page.send(.POST, "/pin", body: ByteBuffer(string: "pin=123+456"))
             #expect(answer.code == 303)
             #expect(answer.headers.first(name: "location") == "/")
@@ -101,7 +104,7 @@ struct DoorTests {
 
     @Test("a request for another host is refused with 421", arguments: ["evil.example", "127.0.0.1", "127.0.0.1:1"])
     func rebinding(_ host: String) async throws {
-        try await WebLoopback.run { page in
+        try await WebLoopback.run { page async throws in
             #expect(try await page.get(page.session.path, ["host": host]).code == 421)
         }
     }
@@ -113,7 +116,7 @@ struct DoorTests {
             ["sec-fetch-site": "same-site"], ["origin": "https://127.0.0.1"],
         ])
     func forgery(_ fields: [String: String]) async throws {
-        try await WebLoopback.run { page in
+        try await WebLoopback.run { page async throws in
             let guest = try await page.enter()
             let fields = fields.merging(["content-type": "application/json"]) { first, _ in first }
             #expect(try await guest.send(.POST, "/offers", fields, "{}").code == 403)
@@ -123,7 +126,7 @@ struct DoorTests {
 
     @Test("a form of this page is taken")
     func ownOrigin() async throws {
-        try await WebLoopback.run { page in
+        try await WebLoopback.run { page async throws in
             let own = ["origin": "http://\(page.host)", "sec-fetch-site": "same-origin"]
             #expect(try await page.send(.POST, "/pin", own, body: ByteBuffer(string: "pin=123456")).code == 303)
             let hidden = ["origin": "null", "sec-fetch-site": "same-origin"]
@@ -131,9 +134,11 @@ struct DoorTests {
         }
     }
 
-    @Test("every answer keeps foreign pages, frames and caches away", arguments: ["/", "/nothing", "/page.js", "/words.json"])
+    @Test(
+        "every answer keeps foreign pages, frames and caches away",
+        arguments: ["/", "/nothing", "/page.js", "/words.json"])
     func headers(_ path: String) async throws {
-        try await WebLoopback.run { page in
+        try await WebLoopback.run { page async throws in
             let headers = try await page.enter().get(path).headers
             #expect(headers.first(name: "content-security-policy")?.hasPrefix("default-src 'none'") == true)
             #expect(headers.first(name: "content-security-policy")?.contains("frame-ancestors 'none'") == true)

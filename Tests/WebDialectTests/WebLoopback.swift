@@ -31,7 +31,7 @@ struct WebLoopback: Sendable {
         self.session = session
         reception = Reception(
             inbox: inbox, journal: MemoryJournal(), gate: ScriptedGate(), consent: self.consent,
-            delivery: RecordingDelivery(.none), refusal: refusal, consentWait: .seconds(3_600))
+            delivery: RecordingDelivery(.none), refusal: refusal, consentWait: .seconds(3_600), observe: { _ in })
         server = WebServer(
             WebServer.Host(
                 reception: reception, name: { "kitchen <1>" }, authorities: { [authorities] in Set(authorities.all) },
@@ -110,7 +110,8 @@ struct WebGuest: Sendable {
         _ method: HTTPMethod, _ path: String, _ fields: [String: String] = [:], _ text: String? = nil
     ) async throws -> HTTPAnswer {
         try await page.send(
-            method, path, fields.merging(["cookie": cookie]) { first, _ in first }, body: text.map { ByteBuffer(string: $0) })
+            method, path, fields.merging(["cookie": cookie]) { first, _ in first },
+            body: text.map { ByteBuffer(string: $0) })
     }
 
     func get(_ path: String, _ fields: [String: String] = [:]) async throws -> HTTPAnswer {

@@ -16,7 +16,9 @@ extension WebServer {
 
     /// Lets in whoever has the secret.
     func enter(_ visit: Visit, _ secret: String) async throws {
-        guard WebSecret.areEqual(secret, visit.session.facts.secret) else { return try await visit.exchange.refuseUnknown() }
+        guard WebSecret.areEqual(secret, visit.session.facts.secret) else {
+            return try await visit.exchange.refuseUnknown()
+        }
         guard visit.guest != nil || admit(visit) != nil else { return try await visit.exchange.refuseUnknown() }
         visit.exchange.answerHeaders.replaceOrAdd(name: "referrer-policy", value: "no-referrer")
         try await visit.exchange.respond(.ok, html: WebPage.door(visit.words, host.name()))

@@ -41,7 +41,8 @@ extension WebServer {
         }
         guard hasCome else { return nil }
         do throws(TransferError) {
-            guard let question = try? JSONDecoder().decode(GuestQuestion.self, from: Data(body.readableBytesView)) else {
+            guard let question = try? JSONDecoder().decode(GuestQuestion.self, from: Data(body.readableBytesView))
+            else {
                 throw GuestItems.malformed("it is not a question of the page")
             }
             return try GuestItems(question, registry: host.registry())

@@ -73,7 +73,8 @@ extension WebServer {
         var hasFile = false
         while !hasFile, let part = try await form.next() {
             switch (part.name, part.fileName) {
-            case ("name", nil): arrival.senderName = GuestItems.senderName(try await form.text(upTo: WebLimits.textBytes))
+            case ("name", nil):
+                arrival.senderName = GuestItems.senderName(try await form.text(upTo: WebLimits.textBytes))
             case ("text", nil):
                 let text = try await form.text(upTo: WebLimits.textBytes)
                 if !text.allSatisfy(\.isWhitespace) { try arrival.add(text: text) }

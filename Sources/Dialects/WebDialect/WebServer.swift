@@ -1,9 +1,9 @@
+package import HTTPChannel
 import NIOCore
 import NIOHTTP1
 package import Sharing
 import Synchronization
 package import UniformTypes
-package import HTTPChannel
 
 /// Serves a page to guests who have only a browser, while a `WebSession` is open. One for all connections of a listener.
 package final class WebServer: Sendable {

@@ -141,6 +141,7 @@ final class ZipBody {
     }
 
     private var changed: SourceError {
-        SourceError(.changed, "\(plan.items[min(item, plan.items.count - 1)].source.origin) has changed while it was read")
+        SourceError(
+            .changed, "\(plan.items[min(item, plan.items.count - 1)].source.origin) has changed while it was read")
     }
 }

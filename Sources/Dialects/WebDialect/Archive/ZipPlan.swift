@@ -67,7 +67,8 @@ extension ZipEntry {
         case .file(let file):
             guard let size = file.size else { return nil }
             self.init(
-                kind: .file(executable: file.executable), name: file.path.map { root + "/" + $0.text } ?? root, size: size,
+                kind: .file(executable: file.executable), name: file.path.map { root + "/" + $0.text } ?? root,
+                size: size,
                 modified: file.modified)
         case .link(let path, let target):
             self.init(

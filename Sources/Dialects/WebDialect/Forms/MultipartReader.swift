@@ -93,7 +93,9 @@ struct MultipartReader {
             guard bytes.count + next.readableBytes <= limit else { throw Malformed(reason: "a field is too long") }
             bytes += next.readableBytesView
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw Malformed(reason: "a field is not UTF-8") }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Malformed(reason: "a field is not UTF-8")
+        }
         return text
     }
 

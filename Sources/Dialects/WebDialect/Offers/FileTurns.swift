@@ -59,7 +59,9 @@ final class FileTurns: Sendable {
 
     private func wake() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard !state.isTaken, let index = state.waiting.firstIndex(where: { fits($0.wish, state) }) else { return nil }
+            guard !state.isTaken, let index = state.waiting.firstIndex(where: { fits($0.wish, state) }) else {
+                return nil
+            }
             state.isTaken = true
             return state.waiting.remove(at: index).turn
         }

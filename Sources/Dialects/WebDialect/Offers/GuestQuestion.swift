@@ -63,7 +63,8 @@ struct GuestItems {
             throw Self.malformed("more than \(Limits.items) items are offered at once; put them into a folder")
         }
         offer = try Offer(
-            items: items, senderName: Self.senderName(question.name), digests: [.xxh3_128], takesPart: true, dialect: .web
+            items: items, senderName: Self.senderName(question.name), digests: [.xxh3_128], takesPart: true,
+            dialect: .web
         ).checked(by: registry)
         (self.files, self.texts, remarks) = (files, texts, gathered.remarks)
     }
@@ -79,7 +80,8 @@ struct GuestItems {
         }
         let contents = Array(text.utf8)
         return (
-            OfferedItem(kind: .text, name: TextName.of(text), type: .utf8PlainText, size: UInt64(contents.count)), contents
+            OfferedItem(kind: .text, name: TextName.of(text), type: .utf8PlainText, size: UInt64(contents.count)),
+            contents
         )
     }
 

@@ -23,7 +23,9 @@ final class SingleArrival {
     ///   - size: nil if it is not known.
     ///   - hint: bytes that are expected.
     func add(file name: String, type: String?, size: UInt64?, hint: UInt64? = nil) throws(TransferError) {
-        guard !name.isEmpty, (size ?? 0) <= Limits.itemBytes else { throw GuestItems.malformed("a file without a name") }
+        guard !name.isEmpty, (size ?? 0) <= Limits.itemBytes else {
+            throw GuestItems.malformed("a file without a name")
+        }
         let registry = host.registry()
         let safe = SafeName(fitting: name.precomposedStringWithCanonicalMapping)
         let uniform = AnnouncedType.of(

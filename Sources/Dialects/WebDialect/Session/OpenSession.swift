@@ -53,7 +53,8 @@ final class OpenSession: Sendable {
         state.withLock { state in
             let open = state.offers.count { !$0.isOver }
             guard !state.isClosed, open < WebLimits.openOffers else { return false }
-            if state.offers.count - open >= WebLimits.endedOffers, let oldest = state.offers.firstIndex(where: \.isOver) {
+            if state.offers.count - open >= WebLimits.endedOffers, let oldest = state.offers.firstIndex(where: \.isOver)
+            {
                 state.offers.remove(at: oldest)
             }
             state.offers.append(offer)
