@@ -24,6 +24,8 @@ struct MultipartReader {
     /// Whether the delimiter after the current part has been read.
     private var isAtDelimiter = false
     private var hasEnded = false
+    /// Whether nothing of the current part has been read, not even the end of its head.
+    private var isFresh = false
     private let source: () async throws -> ByteBuffer?
 
     /// - Parameters:
@@ -69,20 +71,44 @@ struct MultipartReader {
     /// The next bytes of the current part; nil at its end.
     mutating func bytes() async throws -> ByteBuffer? {
         guard !isAtDelimiter else { return nil }
+        if isFresh {
+            isFresh = false
+            guard try await fill(until: delimiter.count + 2) else { throw Self.cutOff }
+            if isDelimiter(at: 0) {
+                passDelimiter()
+                return nil
+            }
+            buffer.moveReaderIndex(forwardBy: Self.lineEnd.count)
+        }
         while true {
             if let count = buffer.distance(to: delimiter) {
+                guard try await fill(until: count + delimiter.count + 2) else { throw Self.cutOff }
+                // A longer line that begins like the boundary is contents.
+                guard isDelimiter(at: count) else { return buffer.readSlice(length: count + delimiter.count) }
                 let rest = buffer.readSlice(length: count)
-                buffer.moveReaderIndex(forwardBy: delimiter.count)
-                isAtDelimiter = true
+                passDelimiter()
                 return count > 0 ? rest : nil
             }
             // The last bytes can be the beginning of the delimiter.
             let safe = buffer.readableBytes - delimiter.count
             if safe > 0 { return buffer.readSlice(length: safe) }
-            guard try await fill(until: delimiter.count + 1) else {
-                throw Malformed(reason: "it ends before its last boundary")
-            }
+            guard try await fill(until: delimiter.count + 1) else { throw Self.cutOff }
         }
+    }
+
+    private static let cutOff = Malformed(reason: "it ends before its last boundary")
+
+    /// Whether a delimiter with its end stands here.
+    private func isDelimiter(at place: Int) -> Bool {
+        let view = buffer.readableBytesView.dropFirst(place)
+        guard view.starts(with: delimiter) else { return false }
+        let mark = view.dropFirst(delimiter.count)
+        return mark.starts(with: Self.lineEnd) || mark.starts(with: "--".utf8)
+    }
+
+    private mutating func passDelimiter() {
+        buffer.moveReaderIndex(forwardBy: delimiter.count)
+        isAtDelimiter = true
     }
 
     /// The text of the current part.
@@ -119,15 +145,9 @@ struct MultipartReader {
             default: break
             }
         }
-        // The delimiter of an empty part begins with the end of its head.
-        buffer.moveReaderIndex(to: buffer.readerIndex - 2)
-        guard buffer.readableBytesView.starts(with: "\r\n".utf8) else { throw Malformed(reason: "a head has no end") }
-        if try await fill(until: delimiter.count), buffer.starts(with: delimiter) {
-            buffer.moveReaderIndex(forwardBy: delimiter.count)
-            isAtDelimiter = true
-        } else {
-            buffer.moveReaderIndex(forwardBy: 2)
-        }
+        // The delimiter of an empty part begins with the end of its head: `bytes` looks.
+        buffer.moveReaderIndex(to: buffer.readerIndex - Self.lineEnd.count)
+        isFresh = true
         return part
     }
 

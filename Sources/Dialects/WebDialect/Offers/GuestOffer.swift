@@ -224,7 +224,9 @@ final class GuestOffer: Sendable {
         let (interrupts, judging, isFirst) = state.withLock { state in
             let isFirst = state.fault == nil && (state.report.state == .waiting || state.report.state == .answered)
             if isFirst { state.fault = fault }
-            return (isFirst ? Array(state.requests.values.map(\.interrupt)) : [], state.judging, isFirst)
+            // At a good end, the requests that are open get their answers.
+            let interrupts = isFirst && phase != .done ? state.requests.values.map(\.interrupt) : []
+            return (interrupts, state.judging, isFirst)
         }
         guard isFirst else { return }
         judging?.cancel()
