@@ -222,7 +222,7 @@ let package = Package(
         )
         + module(
             .dialects, "WebDialect",
-            ["CZlib", "Streams", "UniformTypes", "Sharing", "Digests", "Secrets", "HTTPChannel", nioCore, nioHTTP1],
+            ["CZlib", "UniformTypes", "Sharing", "Digests", "Secrets", "HTTPChannel", nioCore, nioHTTP1],
             tests: ["Executors", "ItemSources", nioPosix],
             embedded: ["page.html", "page.css", "page.js", "icon.svg", "en.json", "de.json"].map { "Page/" + $0 }
         )

@@ -136,13 +136,15 @@ struct OfferTests {
 
     @Test("a declined offer takes no file, and an item that is not eligible has its answer at once")
     func refused() async throws {
-        try await WebLoopback.run(.decline, refusal: { $0.name.text == "bad" ? "no bad things" : nil }) {
+        try await WebLoopback.run(.later, refusal: { $0.name.text == "bad" ? "no bad things" : nil }) {
             page async throws in
             let guest = try await page.enter()
             let answer = try await guest.ask(#"{"items":[{"name":"bad","size":1},{"name":"good","size":1}]}"#)
             let ticket = try answer.json(WebGuest.Ticket.self)
             #expect(ticket.items.map(\.answer) == ["ineligible", nil])
             #expect(ticket.items[0].reason == "no bad things")
+            _ = try await page.consent.asked.first()
+            page.consent.answer(accept: false)
             let report = try await guest.report(of: ticket.offer) { $0.state == "done" }
             #expect(report.items.map(\.answer) == ["ineligible", "declined"])
             #expect(try await guest.put("x", file: 1, of: ticket.offer).0 == 403)
@@ -250,7 +252,7 @@ struct OfferTests {
             let long = String(repeating: " ", count: WebLimits.questionBytes + 1)
             #expect(try await guest.ask(long).code == 413)
             #expect(try await guest.send(.POST, "/offers", ["content-type": "text/plain"], "{}").code == 415)
-            for _ in 1...WebLimits.openOffers { _ = try await guest.offer(("a", 1)) }
+            for number in 1...WebLimits.openOffers { _ = try await guest.offer(("a\(number)", 1)) }
             #expect(try await guest.ask(#"{"items":[{"name":"a","size":1}]}"#).code == 429)
         }
     }

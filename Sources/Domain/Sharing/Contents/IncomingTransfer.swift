@@ -308,9 +308,8 @@ package final class IncomingTransfer {
 
     /// Why an item is not in the Inbox; nil if nothing has failed.
     package func fault(of number: Int) -> TransferError? {
-        if case .failed(let fault) = receipts[number].outcome { fault } else { nil }
+        if case .failed(let fault) = outcome(of: number) { fault } else { nil }
     }
-
     /// The state of an item so far; `notSent` while it is neither stored nor failed.
     package func outcome(of number: Int) -> ItemReceipt.Outcome { receipts[number].outcome }
 
