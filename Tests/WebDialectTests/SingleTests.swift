@@ -114,6 +114,8 @@ struct SingleTests {
             #expect(fetched.headers.first(name: "content-disposition")?.contains("plan.txt") == true)
             #expect(try await page.get(path + "/2").code == 404)
             #expect(try await page.get("/d/1/x").code == 403)
+            let forged = "waft-guest=program at \(AddressKey(v4: 1))"
+            #expect(try await page.get("/d/1/x", ["cookie": forged]).code == 403)
         }
     }
 

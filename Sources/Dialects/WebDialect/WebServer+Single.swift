@@ -12,8 +12,8 @@ extension WebServer {
     /// - Parameter name: of the file that it sends, or the number of the item that it wants.
     func answerProgram(_ visit: Visit, secret: String, _ name: String?) async throws {
         let exchange = visit.exchange
-        // A program keeps no cookie: it is known by its address.
-        let token = "program at \(visit.address.map { "\($0)" } ?? "an unknown address")"
+        // A program keeps no cookie: it is known by its address. Nobody without the secret can make its token.
+        let token = "\(visit.session.facts.secret) at \(visit.address.map { "\($0)" } ?? "an unknown address")"
         guard WebSecret.areEqual(secret, visit.session.facts.secret), let (guest, isNew) = visit.session.enter(token)
         else { return try await exchange.refuseUnknown() }
         if isNew {
