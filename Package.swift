@@ -41,14 +41,15 @@ enum Storey: String {
 /// - Parameters:
 ///   - data: a folder of the module that `Scripts/generate-types` reads, not the compiler.
 ///   - vectors: a folder of the tests that they read by its path, not as resources.
+///   - embedded: files of the module that become a part of its code.
 func module(
     _ storey: Storey, _ name: String, _ dependencies: [Target.Dependency], tests: [Target.Dependency]? = [],
-    data: String? = nil, vectors: String? = nil
+    data: String? = nil, vectors: String? = nil, embedded: [String] = []
 ) -> [Target] {
     var targets: [Target] = [
         .target(
             name: name, dependencies: dependencies, path: "Sources/\(storey.rawValue)/\(name)",
-            exclude: data.map { [$0] } ?? [], swiftSettings: strict)
+            exclude: data.map { [$0] } ?? [], resources: embedded.map { .embedInCode($0) }, swiftSettings: strict)
     ]
     if let tests {
         targets.append(
@@ -178,7 +179,7 @@ let package = Package(
         + module(.content, "Age", ["COpenSSL", "COpenSSLShims", "Secrets"], vectors: "Vectors")
         + module(.content, "PropertyLists", [])
         + module(.content, "Previews", ["CArchive", "CArchiveShims", "CLinuxShims", "UniformTypes", "ContentCheck"])
-        + module(.domain, "Sharing", ["Streams", "UniformTypes", "ContentCheck", "Digests"])
+        + module(.domain, "Sharing", ["Streams", "Secrets", "UniformTypes", "ContentCheck", "Digests"])
         + module(
             .network, "SecureTransport",
             [
@@ -216,8 +217,14 @@ let package = Package(
         )
         + module(
             .dialects, "LocalSendDialect",
-            ["UniformTypes", "Sharing", "Digests", "Secrets", "HTTPChannel", nioCore, nioHTTP1],
+            ["Streams", "UniformTypes", "Sharing", "Digests", "Secrets", "HTTPChannel", nioCore, nioHTTP1],
             tests: ["Executors", nioPosix]
+        )
+        + module(
+            .dialects, "WebDialect",
+            ["CZlib", "UniformTypes", "Sharing", "Digests", "Secrets", "HTTPChannel", nioCore, nioHTTP1],
+            tests: ["Executors", "ItemSources", nioPosix],
+            embedded: ["page.html", "page.css", "page.js", "icon.svg", "en.json", "de.json"].map { "Page/" + $0 }
         )
         + module(
             .dialects, "AirDropDialect",

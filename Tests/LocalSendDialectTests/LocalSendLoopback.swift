@@ -37,7 +37,7 @@ struct LocalSendLoopback: Sendable {
             LocalSendServer.Host(
                 reception: reception, device: { _ in isVisible ? Self.device : nil }, pin: { pin },
                 met: { [met] in met.record($0) }, ended: { [ended] in ended.record($0) }, threads: { disk }),
-            pins: PINGate(), waits: waits)
+            pins: PINGate(tries: LocalSendLimits.wrongPINs), waits: waits)
     }
 
     /// Runs a receiver for as long as `body` takes.

@@ -32,11 +32,8 @@ package enum LocalSendLimits {
     static let identifierBytes = 256
     /// How often one file may be sent before its token is of no use.
     static let attempts = 8
-    /// Wrong PINs from one address, and how long it must wait after them.
-    static let wrongPINs = 3
-    package static let pinWait: Duration = .seconds(300)
-    /// Addresses of which wrong PINs are remembered.
-    static let pinAddresses = 1_024
+    /// Wrong PINs from one address before it must wait.
+    package static let wrongPINs = 3
     /// How long the other side is told that a session is over.
     package static let farewell: Duration = .seconds(2)
     /// How long an accepted offer may wait for the next file.

@@ -7,6 +7,8 @@ package final class HTTPExchange {
     package let head: HTTPRequestHead
     /// Whether an answer has been sent (an interim one does not count).
     package private(set) var hasAnswered = false
+    /// Headers of each answer, besides those of the body.
+    package var answerHeaders = HTTPHeaders()
 
     private let stream: InboundParts
     private let outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
@@ -15,6 +17,8 @@ package final class HTTPExchange {
     private let departure: Departure
     private let timeout: Timeouts
     private var bodyEnded = false
+    private var hasInvited = false
+    private var mustLinger = false
     private var mustClose: Bool
 
     /// The times of `HTTPServer.serve`.
@@ -125,8 +129,10 @@ package final class HTTPExchange {
         return true
     }
 
-    /// Invites a client that waits (`Expect: 100-continue`) to send its body. At most once, before the body is read.
+    /// Invites a client that waits (`Expect: 100-continue`) to send its body. Once, before the body is read.
     package func inviteBody() async throws {
+        guard !hasInvited else { return }
+        hasInvited = true
         let expected = head.headers[canonicalForm: "expect"]
         guard head.version.minor > 0, expected.contains(where: { $0.lowercased() == "100-continue" }) else { return }
         try await outbound.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
@@ -142,7 +148,10 @@ package final class HTTPExchange {
     ) async throws {
         var rest = body
         try await respond(status, contentType, length: body.readableBytes) {
-            rest.readSlice(length: min(Self.pieceBytes, rest.readableBytes)).flatMap { $0.readableBytes > 0 ? $0 : nil }
+            guard head.method != .HEAD else { return nil }
+            return rest.readSlice(length: min(Self.pieceBytes, rest.readableBytes)).flatMap {
+                $0.readableBytes > 0 ? $0 : nil
+            }
         }
     }
 
@@ -168,12 +177,25 @@ package final class HTTPExchange {
         try await respond(status, contentType, length: nil) { try pieces.popLast() ?? next() }
     }
 
+    /// Sends an answer whose body has a known length, and is produced while it is sent. The answer to `HEAD` has no body.
+    /// - Parameters:
+    ///   - length: bytes of the body.
+    ///   - next: the next piece of it, nil at the end; together `length` bytes.
+    /// - Throws: also the error of `next`: the connection must end then.
+    package func respond(
+        _ status: HTTPResponseStatus, contentType: String?, length: UInt64, next: () throws -> ByteBuffer?
+    ) async throws {
+        try await respond(status, contentType, length: Int(clamping: length)) {
+            head.method == .HEAD ? nil : try next()
+        }
+    }
+
     /// - Parameter length: bytes of the body; nil if they are not known yet.
     private func respond(
         _ status: HTTPResponseStatus, _ contentType: String?, length: Int?, _ next: () throws -> ByteBuffer?
     ) async throws {
         hasAnswered = true
-        var headers = HTTPHeaders()
+        var headers = answerHeaders
         if let contentType { headers.add(name: "content-type", value: contentType) }
         if let length {
             headers.add(name: "content-length", value: String(length))
@@ -230,10 +252,16 @@ package final class HTTPExchange {
         try await respondAndClose(status, contentType: "text/plain", body: ByteBuffer(string: text + "\n"))
     }
 
+    /// The connection ends after the answer: the rest of the body is not wanted.
+    package func closeAfterAnswer() { (mustClose, mustLinger) = (true, true) }
+
     /// Reads the rest of the body and drops it.
     /// - Returns: whether the connection can serve another request.
     func finish() async throws -> Bool {
-        guard hasAnswered, !mustClose else { return false }
+        guard hasAnswered, !mustClose else {
+            if hasAnswered, mustLinger { try await linger() }
+            return false
+        }
         // Reading an unwanted body is not worth more time or bytes.
         let end = ContinuousClock.now + HTTPLimits.unwantedWait
         var skipped = 0

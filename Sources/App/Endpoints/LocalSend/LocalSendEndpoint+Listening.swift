@@ -15,7 +15,7 @@ import Synchronization
 extension LocalSendEndpoint {
     /// Listens while this machine is visible, until the task is cancelled. An error is reported, and ends nothing else.
     package func listen(_ host: ReceivingHost) async throws {
-        let (pins, side) = (PINGate(), self.side)
+        let (pins, side) = (PINGate(tries: LocalSendLimits.wrongPINs), self.side)
         let cycle = ListenerCycle(dialect: dialect, sockets: sockets, host: host, logger: logger)
         await cycle.run(
             { self.options.isEnabled ? self.options : nil }, isVisible: { $0 != .off }, hidden: "not visible"

@@ -1,6 +1,7 @@
 import Digests
 import Secrets
 package import Sharing
+import Streams
 import Synchronization
 
 /// A session that the receiver has ended.
@@ -21,7 +22,7 @@ final class UploadSession: Sendable {
     /// A file that may come.
     struct Ticket: Sendable {
         var id: String
-        var place: AskedFiles.Place
+        var place: OfferedFiles.Place
     }
 
     /// Why a request for a file is refused.
@@ -53,7 +54,7 @@ final class UploadSession: Sendable {
     let offer: Offer
     let sender: LocalSendDevice
     let visitor: Visitor
-    private let places: [String: AskedFiles.Place]
+    private let places: [String: OfferedFiles.Place]
     private let state: Mutex<State>
     private let turns = Turnstile()
     private let contents: ScatteredContents
@@ -155,76 +156,27 @@ final class UploadSession: Sendable {
     /// Closes the transfer, when no request writes any more. Once.
     func close(_ fault: TransferError, into reception: Reception) async {
         stop(fault)
-        try? await turns.pass { contents.close(fault, into: reception) }
+        try? await turns.pass { _ = contents.close(fault, into: reception) }
     }
 }
 
-/// The transfer of a session. Used in its turnstile only.
-private final class ScatteredContents: @unchecked Sendable {
-    private let transfer: IncomingTransfer
-    /// Files that each item still waits for.
-    private var filesLeft: [Int: Int]
-    private var folders: [Int: Set<SafeRelativePath>] = [:]
-    private var isClosed = false
-
-    init(_ transfer: IncomingTransfer, filesLeft: [Int: Int]) {
-        (self.transfer, self.filesLeft) = (transfer, filesLeft)
-    }
-
-    func take<Bytes>(
-        _ place: AskedFiles.Place, next: () async throws -> Bytes?,
+extension ScatteredContents {
+    /// Takes one file. Called in the turnstile of its session only.
+    fileprivate func take<Bytes>(
+        _ place: OfferedFiles.Place, next: () async throws -> Bytes?,
         write: (Bytes, (UnsafeRawBufferPointer) throws(TransferError) -> Void) throws(TransferError) -> Void
     ) async throws {
-        guard !isClosed else { throw TransferError(.notAccepted, "this transfer is over") }
-        try transfer.beginItem(place.item)
-        do {
-            if let path = place.path { try makeFolders(above: path, in: place.item) }
-            try transfer.beginFile(
-                FileEntry(path: place.path, executable: false, modified: place.modified, size: place.size))
-        } catch {
-            if place.path == nil {
-                try transfer.abandonItem(place.item, error)
-            } else {
-                try transfer.setAsideItem()
-            }
-            throw error
-        }
+        try begin(place)
         do {
             while let bytes = try await next() {
-                try write(bytes) { (raw) throws(TransferError) in try transfer.write(raw) }
+                try write(bytes) { (raw) throws(TransferError) in try self.write(raw) }
             }
-            try transfer.endFile(digest: place.digest)
+            try endFile(place)
         } catch {
-            let fault = error as? TransferError ?? Self.brokenOff
-            try transfer.dropFile(fault)
+            let fault = error as? TransferError ?? TransferError(.interrupted, "the connection broke off")
+            try drop(fault)
             throw fault
         }
-        filesLeft[place.item, default: 1] -= 1
-        guard filesLeft[place.item] == 0 else { return try transfer.setAsideItem() }
-        try transfer.endItem(digest: nil)
-        if let fault = transfer.fault(of: place.item) { throw fault }
+        try endItem(place)
     }
-
-    private func makeFolders(above path: SafeRelativePath, in item: Int) throws(TransferError) {
-        var missing: [SafeRelativePath] = []
-        var next = path.parent
-        while let folder = next, !folders[item, default: []].contains(folder) {
-            missing.append(folder)
-            next = folder.parent
-        }
-        for folder in missing.reversed() {
-            try transfer.folder(folder)
-            folders[item, default: []].insert(folder)
-        }
-    }
-
-    func close(_ fault: TransferError, into reception: Reception) {
-        guard !isClosed else { return }
-        isClosed = true
-        let receipt = transfer.close(fault)
-        let isWhole = receipt.items.enumerated().allSatisfy { $0.element.isStored || filesLeft[$0.offset] == nil }
-        reception.end(transfer, receipt, fault: isWhole ? nil : fault)
-    }
-
-    private static let brokenOff = TransferError(.interrupted, "the connection broke off")
 }

@@ -308,8 +308,10 @@ package final class IncomingTransfer {
 
     /// Why an item is not in the Inbox; nil if nothing has failed.
     package func fault(of number: Int) -> TransferError? {
-        if case .failed(let fault) = receipts[number].outcome { fault } else { nil }
+        if case .failed(let fault) = outcome(of: number) { fault } else { nil }
     }
+    /// The state of an item so far; `notSent` while it is neither stored nor failed.
+    package func outcome(of number: Int) -> ItemReceipt.Outcome { receipts[number].outcome }
 
     /// Ends a transfer whose files come in any order, whatever has come of it. A tree of which a part is missing is stored
     /// under a name that says so: its sender was told that the files are here.

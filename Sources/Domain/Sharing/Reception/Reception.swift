@@ -89,6 +89,13 @@ package final class Reception: Sendable {
 
     // MARK: Offers
 
+    /// The answers that are known before the offer is judged: by eligibility alone. Nil for an item that needs a judgement.
+    package func ineligible(in offer: Offer) -> [ItemVerdict?] {
+        let eligible = EligibleOffer(offer, refusal)
+        if eligible.isRefused { return eligible.verdicts([]) }
+        return offer.items.map { item in refusal(item).map { ItemVerdict(.ineligible, reason: $0) } }
+    }
+
     /// The current rights of a peer. Ask before reading its offers, so that a barred peer takes no resources.
     package func access(of peer: PeerID, by dialect: Dialect) -> PeerAccess { gate.access(of: peer, by: dialect) }
 

@@ -1,7 +1,7 @@
-import Synchronization
+private import Synchronization
 
 /// Lets one task at a time pass, in the order in which they came.
-final class Turnstile: Sendable {
+package final class Turnstile: Sendable {
     private struct State {
         var isTaken = false
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -9,8 +9,10 @@ final class Turnstile: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Runs `body` when all earlier ones have ended. A cancelled task waits all the same.
-    func pass<Result>(_ body: () async throws -> Result) async throws -> Result {
+    package func pass<Result>(_ body: () async throws -> Result) async throws -> Result {
         await withCheckedContinuation { (turn: CheckedContinuation<Void, Never>) in
             let isFree = state.withLock { state in
                 if !state.isTaken {

@@ -1,6 +1,5 @@
-import Secrets
-package import Sharing
-import Synchronization
+private import Secrets
+private import Synchronization
 
 /// Compares PINs, and makes an address wait that was wrong too often. One for a receiver.
 package final class PINGate: Sendable {
@@ -16,9 +15,16 @@ package final class PINGate: Sendable {
         var last: ContinuousClock.Instant
     }
 
+    private let tries: Int
     private let failures = Mutex<[AddressKey?: Failures]>([:])
 
-    package init() {}
+    /// How long an address waits after its last wrong PIN.
+    package static let wait: Duration = .seconds(300)
+    /// Addresses of which wrong PINs are remembered.
+    private static let addresses = 1_024
+
+    /// - Parameter tries: wrong PINs from one address before it must wait.
+    package init(tries: Int) { self.tries = tries }
 
     /// - Parameters:
     ///   - pin: the receiver's PIN; nil for none.
@@ -28,15 +34,15 @@ package final class PINGate: Sendable {
     ) -> Answer {
         guard let pin else { return .right }
         return failures.withLock { failures in
-            failures = failures.filter { now - $0.value.last < LocalSendLimits.pinWait }
-            if let wrong = failures[address], wrong.count >= LocalSendLimits.wrongPINs { return .tooMany }
+            failures = failures.filter { now - $0.value.last < Self.wait }
+            if let wrong = failures[address], wrong.count >= tries { return .tooMany }
             guard let given, !given.isEmpty else { return .missing }
             if KeyDerivation.areEqual(Array(given.utf8), Array(pin.utf8)) {
                 failures[address] = nil
                 return .right
             }
             // Too many addresses have failed: a new one waits until an old one is forgotten.
-            guard failures.count < LocalSendLimits.pinAddresses || failures[address] != nil else { return .tooMany }
+            guard failures.count < Self.addresses || failures[address] != nil else { return .tooMany }
             failures[address, default: Failures(last: now)].count += 1
             failures[address]?.last = now
             return .wrong

@@ -1,0 +1,27 @@
+/// Names in addresses and headers.
+enum URLText {
+    private static let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
+
+    /// A name as one part of a path, and as a value of RFC 8187.
+    static func encoded(_ name: String) -> String {
+        var text = ""
+        for byte in name.utf8 {
+            if plain.contains(byte) {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += "%" + (digits.utf8.count < 2 ? "0" : "") + digits
+            }
+        }
+        return text
+    }
+
+    /// A `Content-Disposition` that saves a download under its name (RFC 6266): in ASCII for old programs, and whole.
+    static func attachment(_ name: String) -> String {
+        let ascii = name.unicodeScalars.map { scalar in
+            (0x20...0x7E).contains(scalar.value) && !"\"\\%/".unicodeScalars.contains(scalar)
+                ? String(Character(scalar)) : "_"
+        }.joined()
+        return "attachment; filename=\"\(ascii)\"; filename*=UTF-8''\(encoded(name))"
+    }
+}

@@ -1,0 +1,78 @@
+import Sharing
+import Synchronization
+
+/// A session with its guests and their offers.
+final class OpenSession: Sendable {
+    private struct State {
+        /// In the order in which they came.
+        var guests: [Guest] = []
+        var offers: [GuestOffer] = []
+        var isClosed = false
+    }
+
+    let facts: WebSession
+    let shared: SharedItems
+    private let state = Mutex(State())
+
+    init(_ facts: WebSession) {
+        self.facts = facts
+        shared = SharedItems(facts.items)
+    }
+
+    var isOver: Bool {
+        if state.withLock({ $0.isClosed }) { return true }
+        return facts.end.map { $0 <= .now } ?? false
+    }
+
+    // MARK: Guests
+
+    /// The guest of a cookie; nil if it is unknown.
+    func guest(_ token: String?) -> Guest? {
+        guard let token else { return nil }
+        return state.withLock { state in state.guests.first { WebSecret.areEqual($0.token, token) } }
+    }
+
+    /// Lets a guest in who has shown the secret or the PIN.
+    /// - Parameter token: of a program without cookies; nil for a new one.
+    /// - Returns: nil if the session is for one guest, and has one; and whether the guest is new.
+    func enter(_ token: String? = nil) -> (guest: Guest, isNew: Bool)? {
+        state.withLock { state in
+            if let token, let known = state.guests.first(where: { $0.token == token }) { return (known, false) }
+            guard !state.isClosed, !facts.isOnce || state.guests.isEmpty else { return nil }
+            let guest = Guest(token: token ?? WebSecret.make())
+            state.guests.append(guest)
+            if state.guests.count > WebLimits.guests { state.guests.removeFirst() }
+            return (guest, true)
+        }
+    }
+
+    // MARK: Offers
+
+    /// Whether there is room for another offer.
+    func add(_ offer: GuestOffer) -> Bool {
+        state.withLock { state in
+            let open = state.offers.count { !$0.isOver }
+            guard !state.isClosed, open < WebLimits.openOffers else { return false }
+            if state.offers.count - open >= WebLimits.endedOffers, let oldest = state.offers.firstIndex(where: \.isOver)
+            {
+                state.offers.remove(at: oldest)
+            }
+            state.offers.append(offer)
+            return true
+        }
+    }
+
+    func offer(_ id: String, of guest: Guest) -> GuestOffer? {
+        state.withLock { state in state.offers.first { $0.id == id && $0.guest == guest } }
+    }
+
+    /// Ends all offers, and forgets the guests. The files that have come stay.
+    func close() async {
+        let offers = state.withLock { state in
+            state.isClosed = true
+            state.guests = []
+            return state.offers
+        }
+        for offer in offers { await offer.close(.cancelled, TransferError(.stopping, "the host has closed the page")) }
+    }
+}

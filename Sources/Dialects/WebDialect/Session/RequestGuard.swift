@@ -1,0 +1,51 @@
+import HTTPChannel
+import NIOHTTP1
+
+/// The checks that hold foreign pages off: they can make a browser send requests here (CSRF), or reach this machine
+/// under a name of theirs (DNS rebinding).
+enum RequestGuard {
+    /// Whether a request is for one of the names of this machine.
+    /// - Parameter names: with ports, in lower case, as browsers send them.
+    static func isForThisHost(_ head: HTTPRequestHead, _ names: Set<String>) -> Bool {
+        let hosts = head.headers["host"]
+        guard hosts.count == 1 else { return false }
+        return names.contains(hosts[0].lowercased())
+    }
+
+    /// Whether a request that changes something comes from a page of this host, or from a program.
+    static func isOfThisOrigin(_ head: HTTPRequestHead, isPlain: Bool) -> Bool {
+        let (origins, sites) = (head.headers["origin"], head.headers["sec-fetch-site"])
+        guard origins.count <= 1, sites.count <= 1, sites.allSatisfy({ ["same-origin", "none"].contains($0) }) else {
+            return false
+        }
+        guard let origin = origins.first?.lowercased() else { return true }
+        let own = (isPlain ? "http://" : "https://") + (head.headers.first(name: "host") ?? "").lowercased()
+        // Browsers hide the origin of some forms, and say then in another way that they are ours.
+        return origin == own || (origin == "null" && sites == ["same-origin"])
+    }
+
+    /// The value of the cookie of a name.
+    static func cookie(_ name: String, in head: HTTPRequestHead) -> String? {
+        for line in head.headers["cookie"] {
+            for pair in line.split(separator: ";") {
+                let text = pair.drop { $0 == " " }
+                if text.hasPrefix(name + "=") { return String(text.dropFirst(name.utf8.count + 1)) }
+            }
+        }
+        return nil
+    }
+
+    /// The headers of every answer.
+    static func headers(_ headers: inout HTTPHeaders) {
+        headers.add(
+            name: "content-security-policy",
+            value: "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+                + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+        headers.add(name: "x-content-type-options", value: "nosniff")
+        // Not `no-referrer`: with it, browsers send forms with `Origin: null`, and no form could be told from a foreign one.
+        headers.add(name: "referrer-policy", value: "same-origin")
+        headers.add(name: "cache-control", value: "no-store")
+        headers.add(name: "cross-origin-resource-policy", value: "same-origin")
+        headers.add(name: "cross-origin-opener-policy", value: "same-origin")
+    }
+}

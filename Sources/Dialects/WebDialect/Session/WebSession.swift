@@ -1,0 +1,30 @@
+package import Sharing
+
+/// What the host opened to guests.
+package struct WebSession: Sendable {
+    /// Stands in the address; opens the page. `WebSecret.make`.
+    package var secret: String
+    /// Six digits, for those who have only the address of the machine. `WebSecret.makePIN`.
+    package var pin: String
+    /// Whether guests can send something.
+    package var takes: Bool
+    /// Whether the connections are not encrypted.
+    package var isPlain: Bool
+    /// Whether only the first guest gets in.
+    package var isOnce: Bool
+    /// The items that guests can download: repeatable, of known sizes, at most `WebLimits.sharedItems`.
+    package var items: [any ItemSource]
+    /// After this time everything is answered with 404; nil for no end.
+    package var end: ContinuousClock.Instant?
+
+    package init(
+        secret: String = WebSecret.make(), pin: String = WebSecret.makePIN(), takes: Bool = true, isPlain: Bool = false,
+        isOnce: Bool = false, items: [any ItemSource] = [], end: ContinuousClock.Instant? = nil
+    ) {
+        (self.secret, self.pin, self.takes, self.isPlain) = (secret, pin, takes, isPlain)
+        (self.isOnce, self.items, self.end) = (isOnce, items, end)
+    }
+
+    /// The path of the address that the host passes on.
+    package var path: String { "/g/" + secret }
+}

@@ -1,0 +1,58 @@
+import HTTPChannel
+import NIOCore
+import NIOHTTP1
+import Sharing
+
+/// The page, and the ways in.
+extension WebServer {
+    func showPage(_ visit: Visit, _ status: HTTPResponseStatus = .ok, notice: String = "") async throws {
+        let isGuest = visit.guest != nil
+        visit.exchange.answerHeaders.add(name: "vary", value: "accept-language, cookie")
+        let page = WebPage(
+            words: visit.words, host: host.name(), isPlain: visit.session.facts.isPlain, asksPIN: !isGuest,
+            takes: isGuest && visit.session.facts.takes, items: isGuest ? visit.session.shared.all : [], notice: notice)
+        try await visit.exchange.respond(status, html: page.html)
+    }
+
+    /// Lets in whoever has the secret.
+    func enter(_ visit: Visit, _ secret: String) async throws {
+        guard WebSecret.areEqual(secret, visit.session.facts.secret) else {
+            return try await visit.exchange.refuseUnknown()
+        }
+        guard visit.guest != nil || admit(visit) != nil else { return try await visit.exchange.refuseUnknown() }
+        visit.exchange.answerHeaders.replaceOrAdd(name: "referrer-policy", value: "no-referrer")
+        try await visit.exchange.respond(.ok, html: WebPage.door(visit.words, host.name()))
+    }
+
+    func checkPIN(_ visit: Visit) async throws {
+        let (exchange, words) = (visit.exchange, visit.words)
+        try await exchange.inviteBody()
+        let form = RequestTarget(form: String(buffer: try await exchange.body(upTo: WebLimits.pinFormBytes)))
+        let digits = form["pin"].map { String($0.filter { $0 != " " }) }
+        switch pins.check(digits, against: visit.session.facts.pin, from: visit.address) {
+        case .right:
+            guard visit.guest != nil || admit(visit) != nil else { return try await exchange.refuseUnknown() }
+            exchange.answerHeaders.add(name: "location", value: "/")
+            try await exchange.respond(.seeOther, contentType: nil, body: ByteBuffer())
+        case .missing, .wrong:
+            host.observe(.wrongPIN(at: visit.address))
+            try await showPage(visit, .forbidden, notice: words["pinWrong"])
+        case .tooMany:
+            exchange.answerHeaders.add(name: "retry-after", value: "\(PINGate.wait.components.seconds)")
+            try await showPage(visit, .tooManyRequests, notice: words["pinLocked"])
+        }
+    }
+
+    /// Gives the guest its cookie.
+    /// - Returns: nil if no other guest may come.
+    private func admit(_ visit: Visit) -> Guest? {
+        guard let (guest, _) = visit.session.enter() else { return nil }
+        let secure = visit.session.facts.isPlain ? "" : "; Secure"
+        visit.exchange.answerHeaders.add(
+            name: "set-cookie",
+            value: "\(WebDialect.cookie)=\(guest.token); Path=/; HttpOnly; SameSite=Strict\(secure)")
+        let browser = visit.exchange.head.headers.first(name: "user-agent") ?? ""
+        host.observe(.entered(guest.peer, at: visit.address, browser: PathText.printable(browser, limit: 200)))
+        return guest
+    }
+}

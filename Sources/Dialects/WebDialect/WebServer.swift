@@ -1,0 +1,195 @@
+package import HTTPChannel
+import NIOCore
+import NIOHTTP1
+package import Sharing
+import Synchronization
+package import UniformTypes
+
+/// Serves a page to guests who have only a browser, while a `WebSession` is open. One for all connections of a listener.
+package final class WebServer: Sendable {
+    /// The receiver, as this server asks for it.
+    package struct Host: Sendable {
+        package var reception: Reception
+        /// The types known now.
+        package var registry: @Sendable () -> TypeRegistry
+        /// The name of this machine as guests read it.
+        package var name: @Sendable () -> String
+        /// The values of `Host` that belong to this machine, in lower case, as browsers send them: addresses, name and
+        /// `.local` name, each with the port (without it where it is the scheme's own); IPv6 addresses in brackets.
+        package var authorities: @Sendable () -> Set<String>
+        /// Called for each step of a guest; returns soon.
+        package var observe: @Sendable (WebEvent) -> Void
+        /// Called with the reason if a question is invalid. Any guest can cause such calls.
+        package var refused: @Sendable (TransferError) -> Void
+        /// Called after a question in which names could not be kept.
+        package var remarked: @Sendable (Offer, PeerID, [EntryRemark]) -> Void
+        /// Threads that may wait for the disk.
+        package var threads: @Sendable () -> (any TaskExecutor)?
+
+        package init(
+            reception: Reception, registry: @escaping @Sendable () -> TypeRegistry = { .system },
+            name: @escaping @Sendable () -> String, authorities: @escaping @Sendable () -> Set<String>,
+            observe: @escaping @Sendable (WebEvent) -> Void = { _ in },
+            refused: @escaping @Sendable (TransferError) -> Void = { _ in },
+            remarked: @escaping @Sendable (Offer, PeerID, [EntryRemark]) -> Void = { _, _, _ in },
+            threads: @escaping @Sendable () -> (any TaskExecutor)? = { nil }
+        ) {
+            (self.reception, self.registry, self.name) = (reception, registry, name)
+            (self.authorities, self.observe) = (authorities, observe)
+            (self.refused, self.remarked, self.threads) = (refused, remarked, threads)
+        }
+    }
+
+    /// The longest waits for a guest.
+    package struct Waits: Sendable {
+        /// While the host decides, without a question about the answer.
+        package var asking: Duration = .seconds(45)
+        /// For the next piece of an accepted file: a phone can sleep meanwhile.
+        package var piece: Duration = .seconds(600)
+        /// How long a file keeps others waiting between two of its pieces.
+        package var turn: Duration = .seconds(10)
+        /// For the next bytes in the middle of a request.
+        package var silence = Limits.silence
+
+        package init() {}
+    }
+
+    let host: Host
+    let pins: PINGate
+    let waits: Waits
+    private let current = Mutex<OpenSession?>(nil)
+
+    package init(_ host: Host, pins: PINGate = PINGate(tries: WebLimits.wrongPINs), waits: Waits = Waits()) {
+        (self.host, self.pins, self.waits) = (host, pins, waits)
+    }
+
+    // MARK: Sessions
+
+    /// Opens a session in place of the one before it.
+    package func open(_ session: WebSession) async {
+        let new = OpenSession(session)
+        let old = current.withLock { current in
+            defer { current = new }
+            return current
+        }
+        await old?.close()
+    }
+
+    /// Ends the session: everything is answered with 404. The files that have come stay.
+    package func close() async { await current.withLock { $0.take() }?.close() }
+
+    /// The open session, if its time is not over.
+    private var session: OpenSession? { current.withLock { $0 }.flatMap { $0.isOver ? nil : $0 } }
+
+    // MARK: Requests
+
+    /// Serves one connection until it is closed.
+    ///
+    /// - Parameters:
+    ///   - address: that of the guest.
+    ///   - isIdle: called with whether the connection may be closed in favour of another one.
+    package func serve(
+        _ connection: HTTPServer.Connection, from address: AddressKey?, isIdle: (Bool) -> Void = { _ in }
+    ) async {
+        // Browsers need no interim answers while users decide, and some do not know them.
+        await HTTPServer.serve(
+            connection, idle: Limits.idleStranger, silence: waits.silence, interim: .seconds(86_400), isIdle: isIdle
+        ) { exchange in
+            RequestGuard.headers(&exchange.answerHeaders)
+            do {
+                try await respond(to: exchange, from: address)
+            } catch let fault as TransferError {
+                guard !exchange.hasAnswered else { throw fault }
+                try await exchange.refuse(fault.webStatus, fault.message)
+            } catch let fault as SourceError {
+                // After the head of an answer only the end of the connection can say it.
+                guard !exchange.hasAnswered else { throw fault }
+                try await exchange.respond(.conflict, line: "this item has changed, or is gone", closing: true)
+            } catch let fault as MultipartReader.Malformed {
+                guard !exchange.hasAnswered else { throw fault }
+                try await exchange.refuse(.badRequest, "the form is malformed: \(fault.reason)")
+            }
+        }
+    }
+
+    private func respond(to exchange: HTTPExchange, from address: AddressKey?) async throws {
+        guard RequestGuard.isForThisHost(exchange.head, host.authorities()) else {
+            return try await exchange.respond(.misdirectedRequest, line: "this is another host", closing: true)
+        }
+        guard let session, let names = RequestTarget(exchange.head.uri).names else {
+            return try await exchange.refuseUnknown()
+        }
+        if ![.GET, .HEAD].contains(exchange.head.method),
+            !RequestGuard.isOfThisOrigin(exchange.head, isPlain: session.facts.isPlain)
+        {
+            return try await exchange.refuse(.forbidden, "this comes from another page")
+        }
+        let visit = Visit(
+            exchange: exchange, session: session, address: address,
+            guest: session.guest(RequestGuard.cookie(WebDialect.cookie, in: exchange.head)))
+        if try await answerAnybody(visit, names) { return }
+        guard let guest = visit.guest else { return try await exchange.refuse(.forbidden, "open the page first") }
+        try await answer(guest, visit, names)
+    }
+
+    /// Answers what needs no cookie.
+    /// - Returns: false for anything else.
+    private func answerAnybody(_ visit: Visit, _ names: [String]) async throws -> Bool {
+        let exchange = visit.exchange
+        switch (exchange.head.method, names.first ?? "", names.count) {
+        case (.GET, "", 1), (.HEAD, "", 1): try await showPage(visit)
+        case (.GET, "g", 2), (.HEAD, "g", 2): try await enter(visit, names[1])
+        case (.POST, "pin", 1): try await checkPIN(visit)
+        case (.PUT, "u", 3), (.GET, "u", 2...3), (.HEAD, "u", 2...3):
+            try await answerProgram(visit, secret: names[1], names.count > 2 ? names[2] : nil)
+        case (.GET, "page.css", 1): try await exchange.respond(static: PackageResources.page_css, "text/css")
+        case (.GET, "page.js", 1): try await exchange.respond(static: PackageResources.page_js, "text/javascript")
+        case (.GET, "icon.svg", 1): try await exchange.respond(static: PackageResources.icon_svg, "image/svg+xml")
+        case (.GET, "words.json", 1):
+            exchange.answerHeaders.add(name: "vary", value: "accept-language")
+            try await exchange.respond(static: visit.words.file, "application/json")
+        default: return false
+        }
+        return true
+    }
+
+    private func answer(_ guest: Guest, _ visit: Visit, _ names: [String]) async throws {
+        switch (visit.exchange.head.method, names[0], names.count) {
+        case (.GET, "d", 2...3), (.HEAD, "d", 2...3):
+            guard let item = visit.session.shared[names[1]] else { return try await visit.exchange.refuseUnknown() }
+            try await send(item, visit)
+        case (.GET, "all.zip", 1), (.HEAD, "all.zip", 1): try await sendAll(visit)
+        case (.POST, "offers", 1): try await ask(guest, visit)
+        case (.GET, "offers", 2): try await follow(guest, visit, names[1])
+        case (.PUT, "offers", 4) where names[2] == "files": try await takePiece(guest, visit, names[1], names[3])
+        case (.POST, "offers", 3) where names[2] == "cancel": try await cancel(guest, visit, names[1])
+        case (.POST, "upload", 1): try await takeForm(guest, visit)
+        default: try await visit.exchange.refuseUnknown()
+        }
+    }
+}
+
+/// One request to an open session.
+struct Visit {
+    let exchange: HTTPExchange
+    let session: OpenSession
+    let address: AddressKey?
+    /// Nil without a cookie that is known.
+    let guest: Guest?
+
+    /// In the language of the guest.
+    var words: PageWords { .accepted(exchange.head.headers.first(name: "accept-language")) }
+}
+
+/// A step of a guest, for displays and logs. Offers are events of the `Reception`.
+package enum WebEvent: Sendable {
+    /// A guest has shown the secret or the PIN.
+    case entered(PeerID, at: AddressKey?, browser: String)
+    /// A wrong PIN was typed. Anybody can cause such events.
+    case wrongPIN(at: AddressKey?)
+    /// A download has ended.
+    /// - name: the file's, or `all.zip`; isWhole: whether all its bytes were sent.
+    case fetched(PeerID?, name: String, isWhole: Bool)
+    /// An offer of the guest is over.
+    case ended(PeerID)
+}

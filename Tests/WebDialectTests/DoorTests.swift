@@ -1,0 +1,174 @@
+import HTTPChannel
+import NIOCore
+import NIOHTTP1
+import Sharing
+import TestSupport
+import Testing
+
+@testable import WebDialect
+
+@Suite("The doors of the page", .timeLimit(.minutes(1)))
+struct DoorTests {
+    @Test("the secret gives a cookie, and the cookie the page")
+    func secret() async throws {
+        try await WebLoopback.run { page async throws in
+            let answer = try await page.get(page.session.path)
+            #expect(answer.code == 200)
+            #expect(answer.text.contains(#"content="0;url=/""#))
+            #expect(answer.text.contains("kitchen &lt;1&gt;"))
+            let cookie = try #require(answer.headers.first(name: "set-cookie"))
+            #expect(cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Strict"))
+            let guest = try await page.enter()
+            let shown = try await guest.get("/")
+            #expect(shown.text.contains(#"class="takes plain""#))
+            #expect(!shown.text.contains("{{"))
+        }
+    }
+
+    @Test("with TLS the cookie is for secure connections only")
+    func secureCookie() async throws {
+        try await WebLoopback.run(.accept, WebSession()) { page async throws in
+            let answer = try await page.get(page.session.path)
+            #expect(answer.headers.first(name: "set-cookie")?.hasSuffix("; Secure") == true)
+        }
+    }
+
+    @Test("a wrong secret, and any path while no session is open, are not found")
+    func unknown() async throws {
+        try await WebLoopback.run { page async throws in
+            #expect(try await page.get("/g/" + WebSecret.make()).code == 404)
+            #expect(try await page.get("/g/").code == 404)
+            #expect(try await page.get("/u/" + WebSecret.make()).code == 404)
+            await page.server.close()
+            for path in ["/", page.session.path, "/page.css", "/words.json"] {
+                #expect(try await page.get(path).code == 404)
+            }
+        }
+    }
+
+    @Test("after its time a session is not found")
+    func end() async throws {
+        try await WebLoopback.run(.accept, WebSession(isPlain: true, end: .now)) { page async throws in
+            #expect(try await page.get(page.session.path).code == 404)
+        }
+    }
+
+    @Test("a session for one guest lets in no second one, but the first one again")
+    func once() async throws {
+        try await WebLoopback.run(.accept, WebSession(pin: "123456", isPlain: true, isOnce: true)) {
+            page async throws in
+            let guest = try await page.enter()
+            #expect(try await page.get(page.session.path).code == 404)
+            #expect(try await page.get("/u/\(page.session.secret)").code == 404)
+            #expect(try await page.send(.POST, "/pin", body: ByteBuffer(string: "pin=123456")).code == 404)
+            #expect(try await guest.get(page.session.path).code == 200)
+            #expect(try await guest.get("/").code == 200)
+        }
+    }
+
+    @Test("without a cookie only the PIN is asked for, and nothing of the session is shown")
+    func pinPage() async throws {
+        let item = MemorySource.file("plan.txt", Array("x".utf8))
+        try await WebLoopback.run(.accept, WebSession(isPlain: true, items: [item])) { page async throws in
+            let answer = try await page.get("/")
+            #expect(answer.text.contains(#"class="pin plain""#))
+            #expect(!answer.text.contains("plan.txt"))
+            #expect(try await page.get("/d/1/plan.txt").code == 403)
+            #expect(try await page.send(.POST, "/offers", body: ByteBuffer(string: "{}")).code == 403)
+        }
+    }
+
+    @Test("after five wrong PINs an address waits, even with the right one")
+    func wrongPIN() async throws {
+        try await WebLoopback.run { page async throws in
+            for _ in 1...5 {
+                let answer = try await page.send(.POST, "/pin", body: ByteBuffer(string: "pin=654321"))
+                #expect(answer.code == 403)
+                #expect(answer.text.contains("That PIN is not right."))
+            }
+            let answer = try await page.send(.POST, "/pin", body: ByteBuffer(string: "pin=123456"))
+            #expect(answer.code == 429)
+            #expect(answer.headers.first(name: "set-cookie") == nil)
+        }
+    }
+
+    @Test("the right PIN gives a cookie, and leads to the page")
+    func rightPIN() async throws {
+        try await WebLoopback.run { page async throws in
+            let answer = try await page.send(.POST, "/pin", body: ByteBuffer(string: "pin=123+456"))
+            #expect(answer.code == 303)
+            #expect(answer.headers.first(name: "location") == "/")
+            #expect(answer.headers.first(name: "set-cookie") != nil)
+        }
+    }
+
+    @Test("a request for another host is refused with 421", arguments: ["evil.example", "127.0.0.1", "127.0.0.1:1"])
+    func rebinding(_ host: String) async throws {
+        try await WebLoopback.run { page async throws in
+            #expect(try await page.get(page.session.path, ["host": host]).code == 421)
+        }
+    }
+
+    @Test(
+        "a form of another page is refused with 403",
+        arguments: [
+            ["origin": "http://evil.example"], ["origin": "null"], ["sec-fetch-site": "cross-site"],
+            ["sec-fetch-site": "same-site"], ["origin": "https://127.0.0.1"],
+        ])
+    func forgery(_ fields: [String: String]) async throws {
+        try await WebLoopback.run { page async throws in
+            let guest = try await page.enter()
+            let fields = fields.merging(["content-type": "application/json"]) { first, _ in first }
+            #expect(try await guest.send(.POST, "/offers", fields, "{}").code == 403)
+            #expect(try await page.send(.POST, "/pin", fields, body: ByteBuffer(string: "pin=123456")).code == 403)
+        }
+    }
+
+    @Test("a form of this page is taken")
+    func ownOrigin() async throws {
+        try await WebLoopback.run { page async throws in
+            let own = ["origin": "http://\(page.host)", "sec-fetch-site": "same-origin"]
+            #expect(try await page.send(.POST, "/pin", own, body: ByteBuffer(string: "pin=123456")).code == 303)
+            let hidden = ["origin": "null", "sec-fetch-site": "same-origin"]
+            #expect(try await page.send(.POST, "/pin", hidden, body: ByteBuffer(string: "pin=123456")).code == 303)
+        }
+    }
+
+    @Test(
+        "every answer keeps foreign pages, frames and caches away",
+        arguments: ["/", "/nothing", "/page.js", "/words.json"])
+    func headers(_ path: String) async throws {
+        try await WebLoopback.run { page async throws in
+            let headers = try await page.enter().get(path).headers
+            #expect(headers.first(name: "content-security-policy")?.hasPrefix("default-src 'none'") == true)
+            #expect(headers.first(name: "content-security-policy")?.contains("frame-ancestors 'none'") == true)
+            #expect(headers["x-content-type-options"] == ["nosniff"])
+            #expect(headers["cross-origin-resource-policy"] == ["same-origin"])
+            #expect(["no-store", "no-cache"].contains(headers.first(name: "cache-control")))
+        }
+    }
+
+    @Test(
+        "the words are in the language that the guest prefers",
+        arguments: [
+            ("de-AT,de;q=0.9,en;q=0.8", "de"), ("fr, en;q=0.5, de;q=0.4", "en"), ("en;q=0.1, de", "de"), ("fr", "en"),
+            ("", "en"), ("de;q=0", "en"), ("*", "en"), (";;,,q=", "en"),
+        ])
+    func language(_ header: String, _ language: String) {
+        #expect(PageWords.accepted(header).language == language)
+    }
+
+    @Test("all languages have the same words")
+    func sameWords() {
+        for words in PageWords.all { #expect(words.keys == PageWords.all[0].keys) }
+        #expect(!PageWords.all[0].keys.isEmpty)
+    }
+
+    @Test("a secret has 26 characters, and a PIN six digits")
+    func secrets() {
+        #expect(WebSecret.make().utf8.count == 26)
+        #expect(WebSecret.make() != WebSecret.make())
+        #expect(WebSecret.makePIN().utf8.allSatisfy { (0x30...0x39).contains($0) })
+        #expect(WebSecret.makePIN().utf8.count == 6)
+    }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import HTTPChannel
+import NIOCore
+import NIOHTTP1
+import Sharing
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import WebDialect
+
+@Suite("Downloads of guests", .timeLimit(.minutes(1)))
+struct DownloadTests {
+    static let time = Timestamp(seconds: 1_777_629_600, nanoseconds: 0)
+    static let file = MemorySource.file("pläne \"1\".txt", Array("0123456789".utf8), modified: time)
+    static let tree = MemorySource.tree(
+        "Reise ✈",
+        [
+            .file("tür.txt", Array("hello".utf8), modified: time), .file("run", Array("#!".utf8), executable: true),
+            .folder("leer", [], modified: time), .folder("sub", [.file("x", [])]), .link("l", to: "run"),
+        ])
+
+    static func run(_ items: [any ItemSource], _ body: @Sendable (WebLoopback, WebGuest) async throws -> Void)
+        async throws
+    {
+        try await WebLoopback.run(.accept, WebSession(pin: "123456", isPlain: true, items: items)) {
+            page async throws in
+            try await body(page, try await page.enter())
+        }
+    }
+
+    @Test("a file comes whole, with its length, its name and a tag")
+    func whole() async throws {
+        try await Self.run([Self.file]) { _, guest async throws in
+            let answer = try await guest.get("/d/1/x")
+            #expect(answer.text == "0123456789")
+            #expect(answer.headers["accept-ranges"] == ["bytes"])
+            #expect(answer.headers["last-modified"] == ["Fri, 01 May 2026 10:00:00 GMT"])
+            #expect(
+                answer.headers.first(name: "content-disposition")
+                    == "attachment; filename=\"pl_ne _1_.txt\"; filename*=UTF-8''pl%C3%A4ne%20%221%22.txt")
+            #expect(answer.headers.first(name: "etag")?.hasPrefix("\"") == true)
+            let head = try await guest.send(.HEAD, "/d/1/x")
+            #expect(head.code == 200)
+            #expect(head.headers["content-length"] == ["10"])
+            #expect(head.body.readableBytes == 0)
+            #expect(try await guest.get("/").text.contains("href=\"/d/1/pl%C3%A4ne%20%221%22.txt\""))
+        }
+    }
+
+    @Test(
+        "a part of a file comes with 206",
+        arguments: [
+            ("bytes=0-3", "0123", 206), ("bytes=4-", "456789", 206), ("bytes=-2", "89", 206), ("bytes=8-99", "89", 206),
+            ("bytes=0-1,3-4", "0123456789", 200), ("bytes=3-1", "0123456789", 200), ("lines=1-2", "0123456789", 200),
+            ("bytes=-99", "0123456789", 206), ("bytes=--1", "0123456789", 200),
+        ])
+    func range(_ range: String, _ text: String, _ status: Int) async throws {
+        try await Self.run([Self.file]) { _, guest async throws in
+            let answer = try await guest.get("/d/1/x", ["range": range])
+            #expect(answer.code == status)
+            #expect(answer.text == text)
+        }
+    }
+
+    @Test("a part beyond the end is refused with 416", arguments: ["bytes=10-", "bytes=99-100", "bytes=-0"])
+    func unsatisfiable(_ range: String) async throws {
+        try await Self.run([Self.file]) { _, guest async throws in
+            let answer = try await guest.get("/d/1/x", ["range": range])
+            #expect(answer.code == 416)
+            #expect(answer.headers["content-range"] == ["bytes */10"])
+        }
+    }
+
+    @Test("a part of another state of the file comes whole")
+    func ifRange() async throws {
+        try await Self.run([Self.file]) { _, guest async throws in
+            let tag = try #require(try await guest.get("/d/1/x").headers.first(name: "etag"))
+            #expect(try await guest.get("/d/1/x", ["range": "bytes=1-1", "if-range": tag]).text == "1")
+            #expect(try await guest.get("/d/1/x", ["range": "bytes=1-1", "if-range": "\"other\""]).code == 200)
+            let date = "Fri, 01 May 2026 10:00:00 GMT"
+            #expect(try await guest.get("/d/1/x", ["range": "bytes=1-1", "if-range": date]).code == 206)
+        }
+    }
+
+    @Test(
+        "items that do not exist are not found",
+        arguments: ["/d/0/x", "/d/2/x", "/d/-1/x", "/d/99999999999999999999/x", "/d/a"])
+    func unknown(_ path: String) async throws {
+        try await Self.run([Self.file]) { _, guest async throws in #expect(try await guest.get(path).code == 404) }
+        try await Self.run([]) { _, guest async throws in
+            #expect(try await guest.get("/all.zip").code == 404)
+            #expect(try await guest.get("/d/1/x").code == 404)
+        }
+    }
+
+    @Test("a file that changes while it is read never looks whole", arguments: ["/d/1/a", "/d/2/t.zip", "/all.zip"])
+    func changes(_ path: String) async throws {
+        let large = [UInt8](repeating: 7, count: 2_000_000)
+        let items: [any ItemSource] = [
+            MemorySource.file("a", large, fault: .after(1_900_000)),
+            ChangingSource([.tree("t", [.file("b", large)]), .tree("t", [.file("b", large), .file("c", [])])]),
+        ]
+        try await Self.run(items) { page, guest async throws in
+            let text = try await RawGuest.run(page.port) { raw in
+                try await raw.write("GET \(path) HTTP/1.1\r\nhost: \(page.host)\r\ncookie: \(guest.cookie)\r\n\r\n")
+                return try await raw.readToEnd()
+            }
+            let head = text.firstRange(of: "\r\n\r\n").map { text[..<$0.upperBound] } ?? ""
+            let length = try #require(head.firstMatch(of: /content-length: (\d+)/).flatMap { Int($0.1) })
+            #expect(length > 1_900_000)
+            #expect(text.utf8.count - head.utf8.count < length)
+        }
+    }
+
+    @Test(
+        "a folder comes as a ZIP of the announced length, which other programs read", arguments: ["/d/1/x", "/all.zip"])
+    func zip(_ path: String) async throws {
+        let items: [any ItemSource] =
+            path == "/all.zip" ? [Self.tree, Self.file, Self.file, MemorySource.text("hello")] : [Self.tree]
+        try await Self.run(items) { _, guest async throws in
+            let answer = try await guest.get(path)
+            #expect(answer.headers["content-type"] == ["application/zip"])
+            #expect(answer.headers["content-length"] == ["\(answer.body.readableBytes)"])
+            let folder = TemporaryFolder()
+            try Data(answer.body.readableBytesView).write(to: URL(filePath: folder / "a.zip"))
+            let listing = try Self.python(Self.checkZIP, folder / "a.zip")
+            #expect(listing.contains("Reise ✈/tür.txt 5 100644 2026-05-01"))
+            #expect(listing.contains("Reise ✈/run 2 100755"))
+            #expect(listing.contains("Reise ✈/leer/ 0 40755"))
+            #expect(listing.contains("Reise ✈/l 3 120777"))
+            #expect(listing.hasSuffix("good\n"))
+            if path == "/all.zip" {
+                #expect(listing.contains("pläne \"1\".txt 10") && listing.contains("text.txt 5"))
+            }
+        }
+    }
+
+    @Test("a ZIP of many files, and of one that has several blocks, has its announced length")
+    func manyFiles() throws {
+        let large = [UInt8](repeating: 9, count: 200_000)
+        let nodes = (0..<300).map { MemorySource.Node.file("f\($0)", [1]) } + [.file("large", large)]
+        let shared = SharedItems([MemorySource.tree("t", nodes)])
+        let plan = try ZipPlan(shared.all)
+        let body = ZipBody(plan)
+        var count: UInt64 = 0
+        while let piece = try body.next() { count += UInt64(piece.readableBytes) }
+        #expect(count == plan.length)
+    }
+
+    @Test("sizes and places beyond 32 bits are counted with their longer records")
+    func largeZIP() {
+        let large = ZipEntry(kind: .file(executable: false), name: "a", size: 5 << 30)
+        let small = ZipEntry(kind: .file(executable: false), name: "a", size: 5)
+        var buffer = ByteBuffer()
+        for (entry, offset) in [(large, 0 as UInt64), (small, 6 << 30), (large, 6 << 30), (small, 0)] {
+            buffer.clear()
+            ZipFormat.writeLocal(entry, 0, .now, into: &buffer)
+            ZipFormat.writeDescriptor(entry, 0, into: &buffer)
+            #expect(UInt64(buffer.readableBytes) + entry.packedSize == entry.length)
+            buffer.clear()
+            ZipFormat.writeDirectory(entry, 0, at: offset, .now, into: &buffer)
+            #expect(UInt64(buffer.readableBytes) == entry.directoryLength(at: offset))
+        }
+        buffer.clear()
+        for (entries, offset) in [(2, 6 << 30 as UInt64), (70_000, 1)] {
+            buffer.clear()
+            ZipFormat.writeEnd(entries: entries, directory: 100, at: offset, into: &buffer)
+            #expect(ZipFormat.isLarge(entries: entries, directory: 100, at: offset))
+            #expect(UInt64(buffer.readableBytes) == ZipFormat.largeEndBytes + ZipFormat.endBytes)
+        }
+    }
+
+    private static let checkZIP = """
+        import sys, zipfile, datetime
+        z = zipfile.ZipFile(sys.argv[1])
+        for i in z.infolist():
+            print(i.filename, i.file_size, '%o' % (i.external_attr >> 16), datetime.date(*i.date_time[:3]))
+        assert z.testzip() is None
+        print('good')
+        """
+
+    private static func python(_ script: String, _ argument: String) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/python3")
+        process.arguments = ["-c", script, argument]
+        process.environment = ["PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8"]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return String(decoding: output, as: UTF8.self)
+    }
+}
+
+/// An item that is another one each time it is read.
+private final class ChangingSource: ItemSource {
+    private let states: [MemorySource]
+    private let opened = Mutex(0)
+
+    var offered: OfferedItem { states[0].offered }
+    var origin: String { states[0].origin }
+
+    init(_ states: [MemorySource]) { self.states = states }
+
+    func open() throws(SourceError) -> any ItemReading {
+        let number = opened.withLock { opened in
+            opened += 1
+            return opened - 1
+        }
+        return try states[min(number, states.count - 1)].open()
+    }
+}
