@@ -136,7 +136,8 @@ struct WaftLoopback: Sendable {
         try await contents(of: transfer) { stream in
             var frames = frames
             _ = try? stream.send(&frames, within: PeerTimeout(.seconds(60)), isListening: false)
-            stream.close(lingering: .zero)
+            // Closing at once would destroy what the receiver has not read.
+            stream.close(lingering: .seconds(30))
         }
         return try await end(of: transfer)
     }
