@@ -106,6 +106,23 @@ struct LocalSendAppTests {
         }
     }
 
+    @Test("a receiver that is stopped in the middle tells the app")
+    func stopped() async throws {
+        try await Lab.with(avahi: "none") { lab in
+            let (kitchen, study) = (lab.host("kitchen"), lab.host("study"))
+            let paths = try write(lab.folder, ["large.bin": Data(count: 8_000_000)])
+            try await study.withApp("1.18", at: Self.studyAddress, #"{"silent":true}"#) { app in
+                try await kitchen.withReceiver(port: nil) { running in
+                    try await eventually { try await kitchen.run(arguments: ["status"]).output.contains("port 53317") }
+                    try await lab.call(["rate", lab.name, "study", "8mbit"])
+                    #expect(try await app.send(paths, to: Self.receiver).status == 200)
+                    try await eventually { try !running.staged().isEmpty }
+                }
+                try await app.event("told")
+            }
+        }
+    }
+
     @Test("an offer that is declined is answered with 403, and one without the sender's port is taken all the same")
     func declined() async throws {
         try await Lab.with(avahi: "none") { lab in

@@ -36,7 +36,7 @@ class Session:
 
 
 class Server:
-    """device: with `is_new`, `describe`, `say`, `fingerprint`, `rules` and `listed`."""
+    """device: with `is_new`, `describe`, `say`, `fingerprint`, `rules`, `listed` and `sending`, the session as a sender."""
 
     def __init__(self, device, folder):
         self.device, self.folder = device, folder
@@ -177,6 +177,9 @@ class Server:
                     self.session = None
 
     def cancel(self, query):
+        if query.get("sessionId") == self.device.sending:
+            self.device.say("told")
+            return 200, b""
         session = self.session
         if session and query.get("sessionId") in (None, session.id):
             self.device.say("cancelled")

@@ -37,7 +37,7 @@ class App:
         self.shows = self.identity.context(False)
         self.asks = self.identity.context(self.is_new)
         self.known, self.listing = {}, threading.Lock()
-        self.port = rules.get("port", PORT)
+        self.port, self.sending = rules.get("port", PORT), ""
 
     def say(self, event, **facts):
         with printing:
@@ -179,6 +179,7 @@ class App:
         self.say("answer", status=status, message=answer.get("message", ""), count=len(answer.get("files", {})))
         if status != 200:
             return
+        self.sending = answer["sessionId"]
         waiting, results = queue.Queue(), []
         for id in answer["files"]:
             waiting.put(id)

@@ -74,10 +74,13 @@ extension LocalSendEndpoint {
             var target = target(of: session.sender, at: DialAddress(host: host, port: 0))
         else { return }
         target = target.expecting(session.visitor.peer)
-        guard let connection = try? await open(target, within: LocalSendLimits.farewell) else { return }
-        _ = try? await HTTPClient.run(connection.http) { http in
-            try await LocalSendClient(http).cancel(session.id, timeout: LocalSendLimits.farewell)
-        }
+        // Also when the receiver is being stopped, and this task is cancelled.
+        await Task.detached { [target] in
+            guard let connection = try? await open(target, within: LocalSendLimits.farewell) else { return }
+            _ = try? await HTTPClient.run(connection.http) { http in
+                try await LocalSendClient(http).cancel(session.id, timeout: LocalSendLimits.farewell)
+            }
+        }.value
     }
 
     // MARK: Announcing
