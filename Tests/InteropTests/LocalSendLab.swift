@@ -106,7 +106,7 @@ struct LocalSendLab: Sendable {
         try await lab.run("study", [Programs.localsend + "/localsendctl", "--socket", socket] + words, in: study)
     }
 
-    /// Runs the localsendctl of somebody who can be asked beside `body`.
+    /// Runs localsendctl beside `body`: localsendd asks its user only while such a client watches.
     func watching(_ body: @Sendable @escaping () async throws -> Void) async throws {
         let words = [Programs.localsend + "/localsendctl", "--socket", socket, "watch"]
         try await lab.running("study", words, in: study, sign: "Watching", body)

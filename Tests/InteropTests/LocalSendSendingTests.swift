@@ -95,7 +95,7 @@ struct LocalSendSendingTests {
         try await LocalSendLab.with { both in
             let names = try LocalSendLab.odd(to: both.kitchen)
             try await both.withDaemon([]) { _ in
-                // Somebody is there to be asked.
+                // localsendd asks its user.
                 try await both.watching {
                     async let sending = send(both, names)
                     try await both.until { try await both.control("status").output.contains("Incoming from") }

@@ -24,7 +24,7 @@ struct RawGuest {
     func write(_ text: String) async throws { try await outbound.write(ByteBuffer(string: text)) }
 
     /// Reads until `mark` has come.
-    /// - Returns: all that has come; what came before the end if it ended earlier.
+    /// - Returns: the text so far. `mark` is missing in it if the connection ended first.
     mutating func read(until mark: String) async throws -> String {
         var text = ""
         while !text.contains(mark), let bytes = try await inbound.next() { text += String(buffer: bytes) }

@@ -34,7 +34,7 @@ package enum LocalSendLimits {
     static let attempts = 8
     /// Wrong PINs from one address before it must wait.
     package static let wrongPINs = 3
-    /// How long the other side is told that a session is over.
+    /// Timeout of the message to the other side that a session is over.
     package static let farewell: Duration = .seconds(2)
     /// How long an accepted offer may wait for the next file.
     package static let fileWait = Limits.contentsWait

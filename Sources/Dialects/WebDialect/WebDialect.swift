@@ -2,9 +2,9 @@ package import Sharing
 
 /// The facts of the page for guests.
 package enum WebDialect {
-    /// The cookie by which a guest is known again.
+    /// The name of the cookie that holds a guest's token.
     static let cookie = "waft-guest"
-    /// Who speaks for a guest who types no name.
+    /// The name of a guest who types none.
     static let guestName = "a browser"
 }
 

@@ -14,7 +14,7 @@ extension WebServer {
         try await visit.exchange.respond(status, html: page.html)
     }
 
-    /// Lets in whoever has the secret.
+    /// Opens the page to a visitor with the right secret.
     func enter(_ visit: Visit, _ secret: String) async throws {
         guard WebSecret.areEqual(secret, visit.session.facts.secret) else {
             return try await visit.exchange.refuseUnknown()

@@ -4,7 +4,7 @@ import NIOHTTP1
 import Sharing
 import UniformTypes
 
-/// What guests download.
+/// The downloads of guests.
 extension WebServer {
     func send(_ item: SharedItem, _ visit: Visit) async throws {
         if item.isTree { return try await sendZip(of: [item], named: item.fileName, visit) }

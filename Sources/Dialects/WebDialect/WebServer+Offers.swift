@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Sharing
 
-/// What a guest offers with the page's script.
+/// The offers of guests whose browsers run the page's script.
 extension WebServer {
     func ask(_ guest: Guest, _ visit: Visit) async throws {
         let exchange = visit.exchange

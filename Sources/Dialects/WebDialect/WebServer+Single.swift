@@ -12,7 +12,8 @@ extension WebServer {
     /// - Parameter name: of the file that it sends, or the number of the item that it wants.
     func answerProgram(_ visit: Visit, secret: String, _ name: String?) async throws {
         let exchange = visit.exchange
-        // A program keeps no cookie: it is known by its address. Nobody without the secret can make its token.
+        // A program keeps no cookie: it is known by its address. Its token contains the secret, so that no other program
+        // can make it.
         let token = "\(visit.session.facts.secret) at \(visit.address.map { "\($0)" } ?? "an unknown address")"
         guard WebSecret.areEqual(secret, visit.session.facts.secret), let (guest, isNew) = visit.session.enter(token)
         else { return try await exchange.refuseUnknown() }
@@ -123,7 +124,7 @@ extension WebServer {
 }
 
 extension PageWords {
-    /// What became of each item, in one line.
+    /// The result of each item, in one line.
     fileprivate func notice(_ verdicts: [ItemVerdict], _ items: [OfferedItem], _ receipt: Receipt?) -> String {
         var parts: [String] = []
         for (number, (item, verdict)) in zip(items, verdicts).enumerated() {

@@ -10,7 +10,7 @@ import Sharing
 extension LocalSendEndpoint {
     /// An open connection to a device.
     struct OpenConnection: Sendable {
-        /// Of the key in the device's certificate; nobody's without encryption.
+        /// Of the key in the device's certificate. Without encryption it is an id that proves nothing.
         var peer: PeerID
         var http: HTTPClient.Connection
     }

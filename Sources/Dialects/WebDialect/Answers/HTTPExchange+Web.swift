@@ -30,7 +30,7 @@ extension HTTPExchange {
         try await respondAndClose(status, body: body)
     }
 
-    /// There is no such thing, or nobody may know of it.
+    /// Answers 404: the path is unknown, or is a secret.
     func refuseUnknown() async throws {
         try await respondAndClose(.notFound, contentType: "text/plain", body: ByteBuffer(string: "not here\n"))
     }

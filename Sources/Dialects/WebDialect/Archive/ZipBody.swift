@@ -105,7 +105,7 @@ final class ZipBody {
         ZipFormat.writeLocal(entry, checksum ?? 0, plan.now, into: &buffer)
     }
 
-    /// Writes one block of a file, and what follows the last one.
+    /// Writes one block of a file. After the last block it writes the file's checksum and sizes.
     private func write(
         _ reading: any ItemReading, _ entry: ZipEntry, _ left: UInt64, _ checksum: UInt, into buffer: inout ByteBuffer
     ) throws(SourceError) {

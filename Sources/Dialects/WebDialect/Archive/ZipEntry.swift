@@ -25,7 +25,7 @@ struct ZipEntry: Equatable {
 
     var isFile: Bool { if case .file = kind { true } else { false } }
 
-    /// Bytes of the contents as they lie in the ZIP.
+    /// Bytes that the contents take in the ZIP.
     var packedSize: UInt64 {
         guard isFile else { return size }
         let blocks = max(1, (size + Self.blockBytes - 1) / Self.blockBytes)

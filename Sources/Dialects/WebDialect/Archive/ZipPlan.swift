@@ -1,6 +1,7 @@
 import Sharing
 
-/// The entries of a ZIP, found before its first byte: its length is known, and what is read later must agree.
+/// The entries of a ZIP, found before its first byte: so its length is known. A file that differs when it is read ends
+/// the ZIP.
 struct ZipPlan {
     /// Of each item.
     private(set) var entries: [[ZipEntry]] = []

@@ -12,7 +12,7 @@ extension GuestOffer {
     ///   - offset: where the piece begins.
     ///   - interrupt: ends the request.
     ///   - next: the next bytes, nil at their end. Called in the file's turn only.
-    /// - Throws: `Refusal`, or the error of `next`: what has come before it stays.
+    /// - Throws: `Refusal`, or the error of `next`. The bytes before the error stay.
     func take(
         _ number: Int, from offset: UInt64, interrupt: @escaping @Sendable () -> Void,
         next: () async throws -> ByteBuffer?
@@ -36,7 +36,7 @@ extension GuestOffer {
             fail(number, fault, contents)
             stays = nil
         } catch {
-            // The connection broke off. The file goes on where it is.
+            // The connection broke off. The file stays open, and continues at this place.
             turns.give(open: number)
             throw error
         }

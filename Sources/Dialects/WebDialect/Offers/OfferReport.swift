@@ -1,7 +1,7 @@
 /// The state of an offer as the page reads it.
 struct OfferReport: Encodable, Sendable {
     enum Phase: String, Encodable, Sendable {
-        /// Nobody has answered.
+        /// The host has not answered yet.
         case waiting
         /// Files can come.
         case answered

@@ -32,7 +32,7 @@ final class OpenSession: Sendable {
         return state.withLock { state in state.guests.first { WebSecret.areEqual($0.token, token) } }
     }
 
-    /// Lets a guest in who has shown the secret or the PIN.
+    /// Makes a guest of a visitor with the right secret or PIN.
     /// - Parameter token: of a program without cookies; nil for a new one.
     /// - Returns: nil if the session is for one guest, and has one; and whether the guest is new.
     func enter(_ token: String? = nil) -> (guest: Guest, isNew: Bool)? {

@@ -1,6 +1,6 @@
 package import Sharing
 
-/// What the host opened to guests.
+/// The items and the rules that the host has opened to guests.
 package struct WebSession: Sendable {
     /// Stands in the address; opens the page. `WebSecret.make`.
     package var secret: String
