@@ -3,7 +3,7 @@ import Foundation
 import Sharing
 import UniformTypes
 
-/// A guest's question in the form of the wire: `{"name":"Anna","items":[{"name":"trip/a.jpg","size":123},{"text":"hello"}]}`.
+/// A guest's question as JSON: `{"name":"Anna","items":[{"name":"trip/a.jpg","size":123},{"text":"hello"}]}`.
 struct GuestQuestion: Decodable {
     struct Item: Decodable {
         /// Of a file, with slashes for folders.
