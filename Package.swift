@@ -103,6 +103,10 @@ let package = Package(
         .systemLibrary(
             name: "CDBus", path: "Sources/Platform/CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CXXHash", path: "Sources/Platform/CXXHash", providers: [.apt(["libxxhash-dev"])]),
+        // Makes the QR codes of addresses that people scan.
+        .systemLibrary(
+            name: "CQRencode", path: "Sources/Platform/CQRencode", pkgConfig: "libqrencode",
+            providers: [.apt(["libqrencode-dev"])]),
         // Its header alone: CArchiveShims loads it.
         .systemLibrary(name: "CArchive", path: "Sources/Platform/CArchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CZlib", path: "Sources/Platform/CZlib", providers: [.apt(["zlib1g-dev"])]),
@@ -178,6 +182,7 @@ let package = Package(
         + module(.content, "Digests", ["CXXHash", "COpenSSL"])
         + module(.content, "Age", ["COpenSSL", "COpenSSLShims", "Secrets"], vectors: "Vectors")
         + module(.content, "PropertyLists", [])
+        + module(.content, "QRCodes", ["CQRencode"])
         + module(.content, "Previews", ["CArchive", "CArchiveShims", "CLinuxShims", "UniformTypes", "ContentCheck"])
         + module(.domain, "Sharing", ["Streams", "Secrets", "UniformTypes", "ContentCheck", "Digests"])
         + module(
@@ -255,17 +260,16 @@ let package = Package(
             .app, "Settings",
             [
                 "SystemCalls", "Sharing", "UniformTypes", "SecureTransport", "Discovery", "AirDropDialect",
-                "LocalSendDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Inbox",
-                "Outbox", yams, logging,
+                "LocalSendDialect", "WebDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
+                "Inbox", "Outbox", yams, logging,
             ],
             tests: ["Endpoints"])
         + module(
             .app, "Endpoints",
             [
                 "Sharing", "UniformTypes", "SecureTransport", "Discovery", "HTTPChannel", "WaftDialect",
-                "AirDropDialect", "LocalSendDialect", "Contacts", "Pairing", "Executors", "Settings", "ServiceManager",
-                nioCore, nioPosix,
-                logging,
+                "AirDropDialect", "LocalSendDialect", "WebDialect", "Contacts", "Pairing", "Executors", "Settings",
+                "ServiceManager", nioCore, nioPosix, logging,
             ],
             tests: ["Digests", nioHTTP1])
         + module(
@@ -282,7 +286,7 @@ let package = Package(
                 "Endpoints", "Sending", "Settings", "Control", "SystemCalls", "Sharing", "UniformTypes", "ContentCheck",
                 "SecureTransport", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
                 "Contacts", "Pairing", "Outbox", "Desktop", "DBusClient", "Executors", "Streams", "ServiceManager",
-                "Protection", "Secrets", "Age",
+                "Protection", "Secrets", "Age", "ItemSources", "WebDialect",
                 nioCore, nioPosix, logging, lifecycle,
             ],
             tests: ["Digests", "HTTPChannel", "ToyDialect", "WaftDialect"])
@@ -292,8 +296,8 @@ let package = Package(
                 "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes", "ContentCheck",
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
                 "Pairing", "Outbox", "Previews", "PropertyLists", "Executors", "Streams", "CLinuxShims", "DBusClient",
-                "Desktop", "Discovery", "SystemCalls", "ServiceManager", "Protection", "Secrets", "Age", argumentParser,
-                logging, lifecycle, nioPosix,
+                "Desktop", "Discovery", "SystemCalls", "ServiceManager", "Protection", "QRCodes", "Secrets", "Age",
+                argumentParser, logging, lifecycle, nioPosix,
                 subprocess, systemPackage,
             ]
         )

@@ -61,7 +61,10 @@ struct WebLoopback: Sendable {
                 try await listener.executeThenClose { connections in
                     try await withThrowingDiscardingTaskGroup { tasks in
                         for try await connection in connections {
-                            tasks.addTask { await server.serve(connection, from: AddressKey(v4: 1)) }
+                            tasks.addTask { await server.serve(
+                                    connection,
+                                    visitor: Visitor(
+                                        .unproven(.web), at: AddressKey(v4: 1), origin: OfferOrigin(host: "10.0.0.1"))) }
                         }
                     }
                 }

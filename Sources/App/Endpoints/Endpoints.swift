@@ -3,6 +3,7 @@ import LocalSendDialect
 package import ServiceManager
 package import Sharing
 import WaftDialect
+import WebDialect
 
 /// A dialect that this program speaks, and the way to make its endpoint.
 package struct EndpointKind: Sendable {
@@ -21,6 +22,7 @@ package enum Endpoints {
         EndpointKind(.waft) { WaftEndpoint($0) },
         EndpointKind(.localsend) { LocalSendEndpoint($0) },
         EndpointKind(.airdrop) { AirDropEndpoint($0) },
+        EndpointKind(.web) { WebEndpoint($0) },
     ]
 
     /// The sockets that a service manager can open for the endpoints: each has the name of its dialect.

@@ -121,6 +121,8 @@ extension Receiver {
             return await parts.outbox.reply(to: request)
         case .protection(let request):
             return await parts.reply(to: request)
+        case .page(let request):
+            return await parts.guests.reply(to: request, on: parts.blocking)
         case .status:
             return .status(await status(parts))
         }

@@ -41,12 +41,15 @@ package final class Receiver: Service {
     package var consent: ConsentQueue { plan.consent }
 
     /// Answers an offer at the receiver's own terminal, which shows what arrives.
-    package func answerHere(_ offer: WaitingOffer, accept: Bool) {
+    /// - Parameter number: of the offer.
+    package func answerHere(_ number: Int, accept: Bool) {
         // Before the answer: then the contents come.
-        if accept, settings.notifications.includesArrivals {
+        if accept, settings.notifications.includesArrivals,
+            let offer = consent.offers.first(where: { $0.number == number })
+        {
             plan.arrivals.acceptedHere(offer.offer.transfer, from: offer.peer)
         }
-        consent.answer(offer.number, accept: accept)
+        consent.answer(number, accept: accept)
     }
 
     /// - Parameters:
@@ -197,6 +200,7 @@ package final class Receiver: Service {
         return ReceivingHost(
             reception: parts.reception, visibility: parts.door, name: self.settings.name,
             registry: { catalog.current.registry }, pairing: parts.pairing,
+            pages: parts.guests,
             threads: { isContact in isContact ? parts.blocking : parts.strangersThreads },
             remarked: { observe(.remarked($0, from: $1, entry: $2, reason: $3)) },
             report: { self.learn($0, of: dialect, parts) })

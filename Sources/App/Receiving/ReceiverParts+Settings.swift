@@ -22,6 +22,7 @@ extension ReceiverParts {
         if names.contains("skipInterfaces") { await directory.interfacesChanged() }
         news.send(())
         door.lookAgain()
+        guests.lookAgain()
     }
 
     /// Answers the waiting offers that the settings decide now.

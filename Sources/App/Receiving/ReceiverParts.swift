@@ -42,6 +42,7 @@ struct ReceiverParts: Sendable {
     let door: VisibilityController
     let reception: Reception
     let pairing: PairingAcceptance
+    let guests: GuestDesk
     let outbox: OutboxService
     /// In order of preference; the receiver is known by the first one.
     let endpoints: [any Endpoint]
@@ -66,6 +67,7 @@ struct ReceiverParts: Sendable {
         pairing = PairingAcceptance(
             own: identity.peerID, name: plan.settings.name, contacts: home.contactBook(logger), blocking: blocking,
             logger: logger)
+        guests = GuestDesk(plan.live)
         let inhibitor: @Sendable () -> SleepInhibitor? = { plan.settings.inhibitsSleep ? plan.inhibitor : nil }
         awake = TransfersAwake(inhibitor)
         let contacts = home.contactBook(logger)

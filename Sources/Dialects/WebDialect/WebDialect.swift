@@ -2,10 +2,12 @@ package import Sharing
 
 /// The facts of the page for guests.
 package enum WebDialect {
+    /// Where a page is served, if the user sets no other port and this one is free.
+    package static let defaultPort: UInt16 = 7443
     /// The name of the cookie that holds a guest's token.
     static let cookie = "waft-guest"
     /// The name of a guest who types none.
-    static let guestName = "a browser"
+    static let guestName = "a guest"
 }
 
 /// Every bound on the memory, counts and waits that a guest may cause.
@@ -40,5 +42,5 @@ package enum WebLimits {
 extension Dialect {
     /// A browser: it proves no key. Its transfers go on within their session, but nothing of them is kept for later.
     package static let web = Dialect(
-        name: "web", title: "a browser", proof: .never, givesReceipts: false, resumes: false)
+        name: "web", title: "a browser", proof: .never, givesReceipts: false, resumes: false, isByInvitation: true)
 }

@@ -29,7 +29,7 @@ extension WebServer {
         try await exchange.inviteBody()
         let form = RequestTarget(form: String(buffer: try await exchange.body(upTo: WebLimits.pinFormBytes)))
         let digits = form["pin"].map { String($0.filter { $0 != " " }) }
-        switch pins.check(digits, against: visit.session.facts.pin, from: visit.address) {
+        switch pins.check(digits, against: visit.session.facts.pin, from: visit.visitor.address) {
         case .right:
             guard visit.guest != nil || admit(visit) != nil else { return try await exchange.refuseUnknown() }
             exchange.answerHeaders.add(name: "location", value: "/")
@@ -51,8 +51,7 @@ extension WebServer {
         visit.exchange.answerHeaders.add(
             name: "set-cookie",
             value: "\(WebDialect.cookie)=\(guest.token); Path=/; HttpOnly; SameSite=Strict\(secure)")
-        let browser = visit.exchange.head.headers.first(name: "user-agent") ?? ""
-        host.observe(.entered(guest.peer, at: visit.address, browser: PathText.printable(browser, limit: 200)))
+        host.observe(.entered(guest.peer, at: visit.address, browser: visit.program))
         return guest
     }
 }

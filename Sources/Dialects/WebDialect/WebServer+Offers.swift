@@ -25,7 +25,7 @@ extension WebServer {
             return try await exchange.refuse(.tooManyRequests, "other offers have not ended")
         }
         if !items.remarks.all.isEmpty { host.remarked(items.offer, guest.peer, items.remarks.all) }
-        offer.start(guest.visitor(at: visit.address), on: host.threads())
+        offer.start(guest.visitor(from: visit), on: host.threads())
         try await exchange.respond(.created, json: offer.ticket)
     }
 

@@ -14,14 +14,16 @@ extension WebServer {
         let exchange = visit.exchange
         // A program keeps no cookie: it is known by its address. Its token contains the secret, so that no other program
         // can make it.
-        let token = "\(visit.session.facts.secret) at \(visit.address.map { "\($0)" } ?? "an unknown address")"
+        let token = "\(visit.session.facts.secret) at \(visit.address ?? "an unknown address")"
         guard WebSecret.areEqual(secret, visit.session.facts.secret), let (guest, isNew) = visit.session.enter(token)
         else { return try await exchange.refuseUnknown() }
-        if isNew {
-            let program = exchange.head.headers.first(name: "user-agent") ?? ""
-            host.observe(.entered(guest.peer, at: visit.address, browser: PathText.printable(program, limit: 200)))
-        }
-        let visit = Visit(exchange: exchange, session: visit.session, address: visit.address, guest: guest)
+        if isNew { host.observe(.entered(guest.peer, at: visit.address, browser: visit.program)) }
+        let visit = Visit(exchange: exchange, session: visit.session, visitor: visit.visitor, guest: guest)
+        try await visit.session.counting { try await serve(guest, visit, name) }
+    }
+
+    private func serve(_ guest: Guest, _ visit: Visit, _ name: String?) async throws {
+        let exchange = visit.exchange
         guard let name else { return try await exchange.respond(.ok, line: visit.session.shared.lines) }
         if exchange.head.method != .PUT {
             guard let item = visit.session.shared[name] else { return try await exchange.refuseUnknown() }
@@ -37,7 +39,7 @@ extension WebServer {
         let exchange = visit.exchange
         let arrival = try SingleArrival(host, guest)
         try arrival.add(file: name, type: nil, size: exchange.announcedBytes)
-        let verdicts = await arrival.ask(exchange, visit.address)
+        let verdicts = await arrival.ask(visit)
         guard let verdict = verdicts.first, verdict.answer == .accepted else {
             let verdict = verdicts.first ?? ItemVerdict(.expired)
             return try await exchange.respond(verdict.webStatus, line: verdict.webLine, closing: true)
@@ -86,7 +88,7 @@ extension WebServer {
             }
         }
         guard !arrival.items.isEmpty else { return try await showPage(visit, .badRequest, notice: words["nothing"]) }
-        let verdicts = await arrival.ask(exchange, visit.address)
+        let verdicts = await arrival.ask(visit)
         guard verdicts.contains(where: { $0.answer == .accepted }) else {
             let status = verdicts.first?.webStatus ?? .requestTimeout
             return try await showPage(closing: visit, status, words.notice(verdicts, arrival.items, nil))

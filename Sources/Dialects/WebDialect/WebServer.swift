@@ -78,18 +78,21 @@ package final class WebServer: Sendable {
     /// Ends the session: everything is answered with 404. The files that have come stay.
     package func close() async { await current.withLock { $0.take() }?.close() }
 
-    /// The open session, if its time is not over.
-    private var session: OpenSession? { current.withLock { $0 }.flatMap { $0.isOver ? nil : $0 } }
+    /// How long no guest of the session has asked for anything.
+    package var quietTime: Duration { current.withLock { $0 }?.quietTime ?? .zero }
+
+    /// Whether a transfer of a guest is under way.
+    package var isBusy: Bool { current.withLock { $0 }?.isBusy ?? false }
 
     // MARK: Requests
 
     /// Serves one connection until it is closed.
     ///
     /// - Parameters:
-    ///   - address: that of the guest.
+    ///   - visitor: the other end of the connection.
     ///   - isIdle: called with whether the connection may be closed in favour of another one.
     package func serve(
-        _ connection: HTTPServer.Connection, from address: AddressKey?, isIdle: (Bool) -> Void = { _ in }
+        _ connection: HTTPServer.Connection, visitor: Visitor, isIdle: (Bool) -> Void = { _ in }
     ) async {
         // Browsers need no interim answers while users decide, and some do not know them.
         await HTTPServer.serve(
@@ -97,7 +100,7 @@ package final class WebServer: Sendable {
         ) { exchange in
             RequestGuard.headers(&exchange.answerHeaders)
             do {
-                try await respond(to: exchange, from: address)
+                try await respond(to: exchange, from: visitor)
             } catch let fault as TransferError {
                 guard !exchange.hasAnswered else { throw fault }
                 try await exchange.refuse(fault.webStatus, fault.message)
@@ -112,24 +115,29 @@ package final class WebServer: Sendable {
         }
     }
 
-    private func respond(to exchange: HTTPExchange, from address: AddressKey?) async throws {
+    private func respond(to exchange: HTTPExchange, from visitor: Visitor) async throws {
         guard RequestGuard.isForThisHost(exchange.head, host.authorities()) else {
             return try await exchange.respond(.misdirectedRequest, line: "this is another host", closing: true)
         }
-        guard let session, let names = RequestTarget(exchange.head.uri).names else {
-            return try await exchange.refuseUnknown()
-        }
+        guard let session = current.withLock({ $0 }), let names = RequestTarget(exchange.head.uri).names,
+            !session.isOver || Self.goesOn(exchange.head.method, names)
+        else { return try await exchange.refuseUnknown() }
         if ![.GET, .HEAD].contains(exchange.head.method),
             !RequestGuard.isOfThisOrigin(exchange.head, isPlain: session.facts.isPlain)
         {
             return try await exchange.refuse(.forbidden, "this comes from another page")
         }
         let visit = Visit(
-            exchange: exchange, session: session, address: address,
+            exchange: exchange, session: session, visitor: visitor,
             guest: session.guest(RequestGuard.cookie(WebDialect.cookie, in: exchange.head)))
         if try await answerAnybody(visit, names) { return }
         guard let guest = visit.guest else { return try await exchange.refuse(.forbidden, "open the page first") }
-        try await answer(guest, visit, names)
+        try await session.counting { try await answer(guest, visit, names) }
+    }
+
+    /// Whether a request belongs to a transfer that began before: it goes on when the time of the page is over.
+    private static func goesOn(_ method: HTTPMethod, _ names: [String]) -> Bool {
+        names.first == "offers" && (method != .POST || names.last == "cancel")
     }
 
     /// Answers what needs no cookie.
@@ -173,9 +181,15 @@ package final class WebServer: Sendable {
 struct Visit {
     let exchange: HTTPExchange
     let session: OpenSession
-    let address: AddressKey?
+    let visitor: Visitor
     /// Nil without a cookie that is known.
     let guest: Guest?
+
+    /// The address of the guest; nil if unknown.
+    var address: String? { visitor.origin.host }
+
+    /// The browser or the program, as it calls itself.
+    var program: String { BrowserName.of(exchange.head.headers.first(name: "user-agent") ?? "") }
 
     /// In the language of the guest.
     var words: PageWords { .accepted(exchange.head.headers.first(name: "accept-language")) }
@@ -184,12 +198,15 @@ struct Visit {
 /// A step of a guest, for displays and logs. Offers are events of the `Reception`.
 package enum WebEvent: Sendable {
     /// A guest has shown the secret or the PIN.
-    case entered(PeerID, at: AddressKey?, browser: String)
+    /// - Parameter browser: such as `Firefox on Android`. Foreign text of at most 60 characters.
+    case entered(PeerID, at: String?, browser: String)
     /// A wrong PIN was typed. Anybody can cause such events.
-    case wrongPIN(at: AddressKey?)
+    case wrongPIN(at: String?)
     /// A download has ended.
-    /// - name: the file's, or `all.zip`; isWhole: whether all its bytes were sent.
-    case fetched(PeerID?, name: String, isWhole: Bool)
+    /// - Parameters:
+    ///   - name: the file's, or `all.zip`.
+    ///   - isWhole: whether all its bytes were sent.
+    case fetched(PeerID?, at: String?, name: String, isWhole: Bool)
     /// An offer of the guest is over.
     case ended(PeerID)
 }

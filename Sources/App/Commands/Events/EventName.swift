@@ -34,6 +34,9 @@ enum EventName: String, Encodable, CaseIterable {
     // `waft pair`
     case open, peer, compare, paired
 
+    // `waft web`
+    case page, guest, wrongPin, fetched, pageClosed
+
     // `waft config`
     case setting, settingChanged, settingFault, settings, settingsFile, settingsSchema
 

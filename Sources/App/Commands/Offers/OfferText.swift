@@ -70,8 +70,7 @@ enum OfferText {
     private static func outcome(_ offer: SettledOffer) -> String {
         if offer.accepted == offer.itemCount { return "accepted" }
         if offer.accepted > 0 { return "\(offer.accepted) of \(offer.itemCount) items accepted" }
-        let isExpired = offer.answers.contains { $0.answer == ItemVerdict.Answer.expired.rawValue }
-        return isExpired ? "not answered in time, or cancelled by its sender" : "declined"
+        return offer.isExpired ? "not answered in time, or cancelled by its sender" : "declined"
     }
 
     // MARK: Parts
@@ -85,8 +84,12 @@ enum OfferText {
         return "\(TerminalText.peerName(offer.peerName)) (\(TerminalText.escaped(offer.peerID ?? "no key")))"
     }
 
-    /// The dialect of a peer that proved its key otherwise than by Waft's own.
+    /// The dialect of a peer that proved its key otherwise than by Waft's own; the program and the address of one that says
+    /// which program it is.
     private static func way(_ offer: OfferSummary) -> String {
+        if let program = offer.program {
+            return ", \(TerminalText.escaped(program, limit: 80)) at \(offer.host ?? "an unknown address")"
+        }
         guard offer.peer != nil, let dialect = offer.via.map({ DialectTable.known[$0] }), !dialect.provesKeys else {
             return ""
         }

@@ -47,4 +47,5 @@ extension UnlockCommand: UserDecision {}
 extension LockCommand: UserDecision {}
 // These verbs bring their own rules for received items.
 extension ReceiveCommand: UserDecision {}
+extension WebCommand: UserDecision {}
 extension WaftDaemonCommand: UserDecision {}

@@ -4,9 +4,16 @@ import Streams
 
 /// Asks at the terminal, one offer after the other; the first answer, from here or elsewhere, wins.
 enum ConsentPrompt {
+    enum Event: Sendable {
+        /// An offer waits for an answer.
+        case waiting(OfferSummary)
+        /// It waits no longer: it was answered, or withdrawn.
+        case settled(Int, wasAnswered: Bool)
+    }
+
     private enum Input: Sendable {
         case line(String)
-        case queue(ConsentQueue.Event)
+        case event(Event)
         case end
     }
 
@@ -15,38 +22,33 @@ enum ConsentPrompt {
 
     /// Runs until the task is cancelled.
     ///
-    /// - Parameters:
-    ///   - summary: makes the text of an offer and its sender, for people.
-    ///   - answer: gets the answer that was typed.
+    /// - Parameter answer: gets the number of the offer, and the answer that was typed.
     static func run(
-        _ queue: ConsentQueue, summary: @escaping @Sendable (WaitingOffer) -> OfferSummary,
-        answer: @escaping @Sendable (WaitingOffer, _ accept: Bool) -> Void
+        _ events: AsyncStream<Event>, answer: @escaping @Sendable (Int, _ accept: Bool) -> Void
     ) async {
         await withTaskGroup(of: Void.self) { group in
             let inputs = Mailbox<Input>()
             group.addTask {
-                for await event in queue.events() { inputs.post(.queue(event)) }
+                for await event in events { inputs.post(.event(event)) }
             }
             group.addTask {
                 for await line in LineReader.terminalLines() { inputs.post(.line(line)) }
                 inputs.post(.end)
             }
-            await ask(inputs, answer) { offer in show(summary(offer)) }
+            await ask(inputs, answer)
             group.cancelAll()
         }
     }
 
-    private static func ask(
-        _ inputs: Mailbox<Input>, _ answer: (WaitingOffer, Bool) -> Void, show: (WaitingOffer) -> Void
-    ) async {
-        var waiting: [WaitingOffer] = []
+    private static func ask(_ inputs: Mailbox<Input>, _ answer: (Int, Bool) -> Void) async {
+        var waiting: [OfferSummary] = []
         var gone: (number: Int, at: ContinuousClock.Instant)?
         for await input in inputs {
             switch input {
-            case .queue(.waiting(let offer)):
+            case .event(.waiting(let offer)):
                 waiting.append(offer)
                 if waiting.count == 1 { show(offer) }
-            case .queue(.settled(let number, let wasAnswered)):
+            case .event(.settled(let number, let wasAnswered)):
                 let wasShown = waiting.first?.number == number
                 waiting.removeAll { $0.number == number }
                 guard wasShown else { continue }
@@ -70,8 +72,8 @@ enum ConsentPrompt {
                     }
                 }
                 switch line.lowercased() {
-                case "y", "yes": answer(offer, true)
-                case "n", "no": answer(offer, false)
+                case "y", "yes": answer(offer.number, true)
+                case "n", "no": answer(offer.number, false)
                 default:
                     Console.shared.prompt("Please answer y or n: ")
                     continue

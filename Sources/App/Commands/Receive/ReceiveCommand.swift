@@ -46,11 +46,7 @@ struct ReceiveCommand: AsyncParsableCommand {
                     group.addTask { await once.wait() }
                     if asks, LineReader.hasTerminal {
                         group.addTask {
-                            await ConsentPrompt.run(receiver.consent) {
-                                receiver.summary(of: $0)
-                            } answer: {
-                                receiver.answerHere($0, accept: $1)
-                            }
+                            await ConsentPrompt.run(receiver.questions) { receiver.answerHere($0, accept: $1) }
                             // The terminal has closed, but the receiver continues.
                             try await Task.sleep(for: .seconds(86_400 * 365))
                         }
@@ -65,5 +61,25 @@ struct ReceiveCommand: AsyncParsableCommand {
             // Said below.
         }
         if end.isRequested { throw WaftExit.interrupted.code }
+    }
+}
+
+extension Receiver {
+    /// The offers that wait, for the terminal.
+    fileprivate var questions: AsyncStream<ConsentPrompt.Event> {
+        let events = consent.events()
+        return AsyncStream { continuation in
+            let task = Task {
+                for await event in events {
+                    switch event {
+                    case .waiting(let offer): continuation.yield(.waiting(summary(of: offer)))
+                    case .settled(let number, let wasAnswered):
+                        continuation.yield(.settled(number, wasAnswered: wasAnswered))
+                    }
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
     }
 }

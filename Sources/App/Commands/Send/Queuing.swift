@@ -75,17 +75,12 @@ struct Queuing {
             let path = paths[number]
             // Standard input cannot be read later.
             if path == "-" || queue.snapshot { return try draft.addCopy(of: source) }
-            try draft.addReference(source, path: Self.absolute(path))
+            try draft.addReference(source, path: PathText.absolute(path))
         case ..<(paths.count + texts.count):
             try draft.addText(texts[number - paths.count], offered: source.offered)
         default:
             try draft.addURL(urls[number - paths.count - texts.count], offered: source.offered)
         }
-    }
-
-    /// Links stay as they are: the user has named them.
-    private static func absolute(_ path: String) -> String {
-        PathText.isAbsolute(path) ? path : PathText.joined(FileManager.default.currentDirectoryPath, path)
     }
 
     /// Tells the receiver that there is something to do.

@@ -27,6 +27,8 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case settings(SettingsReport)
     /// How a pairing stands.
     case pairing(PairingProgress)
+    /// How a page for guests stands.
+    case page(PageProgress)
     /// Of jobs of which something has moved.
     case progress([JobProgress])
     /// How protected items stand, after the request.

@@ -40,6 +40,7 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case pairing(PairingRequest)
     case outbox(OutboxRequest)
     case protection(ProtectionRequest)
+    case page(PageRequest)
 
     /// Whether it carries a private key.
     var isSecret: Bool {

@@ -56,6 +56,7 @@ package struct OfferSummary: Codable, Sendable, Equatable {
     /// See `OfferOrigin`.
     package var host: String?
     package var certificate: String?
+    package var program: String?
     /// The first `shownItems` of them.
     package var items: [Item]
     package var itemCount: Int
@@ -80,7 +81,7 @@ package struct OfferSummary: Codable, Sendable, Equatable {
         self.asker = asker
         transfer = offer.transfer.text
         (subject, note) = (offer.subject, offer.annotation["note"])
-        (host, certificate) = (offer.origin.host, offer.origin.certificate)
+        (host, certificate, program) = (offer.origin.host, offer.origin.certificate, offer.origin.program)
         items = offer.items.prefix(Self.shownItems).map(Item.init)
         itemCount = offer.items.count
         size = offer.knownSize

@@ -25,6 +25,9 @@ package struct SettledOffer: Codable, Sendable, Equatable {
     /// Of the first `OfferSummary.shownItems`.
     package var answers: [Answer]
 
+    /// Whether it was not answered in time, or withdrawn.
+    package var isExpired: Bool { answers.contains { $0.answer == ItemVerdict.Answer.expired.rawValue } }
+
     package init(_ number: Int, _ offer: Offer, from peer: PeerID, contact: String?, verdicts: [ItemVerdict]) {
         self.number = number
         self.peer = peer.provenText

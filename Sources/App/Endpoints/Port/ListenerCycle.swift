@@ -65,8 +65,15 @@ struct ListenerCycle: Sendable {
     func bind(
         _ port: Int, _ profile: TLSProfile, identity: @escaping @Sendable () throws -> Identity
     ) async throws -> SecureListener {
+        try await bind(port) { SecureListener.Configuration(port: $0, profile: profile, makingIdentity: identity) }
+    }
+
+    /// The same, with a configuration for a port.
+    func bind(
+        _ port: Int, _ configuration: (_ port: Int) -> SecureListener.Configuration
+    ) async throws -> SecureListener {
         func bind(_ port: Int, passed: Int32? = nil) async throws -> SecureListener {
-            var configuration = SecureListener.Configuration(port: port, profile: profile, makingIdentity: identity)
+            var configuration = configuration(port)
             configuration.passed = passed
             return try await SecureListener.bind(configuration, group: .singleton, logger: logger)
         }

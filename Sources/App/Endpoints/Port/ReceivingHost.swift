@@ -13,6 +13,8 @@ package struct ReceivingHost: Sendable {
     package var registry: @Sendable () -> TypeRegistry
     /// Answers peers that want to pair; nil if pairing is not possible.
     package var pairing: (any PairingAnswering)?
+    /// The page for guests that the user wants; nil if none is possible.
+    package var pages: (any PageHosting)?
     /// Threads that may wait for the disk, for the connections of contacts and for those of strangers: strangers cannot
     /// occupy all threads.
     package var threads: @Sendable (_ isContact: Bool) -> any TaskExecutor
@@ -25,12 +27,14 @@ package struct ReceivingHost: Sendable {
         reception: Reception, visibility: any VisibilityReading,
         name: @escaping @autoclosure @Sendable () -> String,
         registry: @escaping @Sendable () -> TypeRegistry = { .system }, pairing: (any PairingAnswering)? = nil,
+        pages: (any PageHosting)? = nil,
         threads: @escaping @Sendable (_ isContact: Bool) -> any TaskExecutor,
         remarked: @escaping @Sendable (Offer, PeerID, _ entry: String, _ reason: String) -> Void = { _, _, _, _ in },
         report: @escaping @Sendable (EndpointStatus) -> Void = { _ in }
     ) {
         (self.reception, self.visibility, naming, self.registry) = (reception, visibility, name, registry)
-        (self.pairing, self.threads, self.remarked, self.report) = (pairing, threads, remarked, report)
+        (self.pairing, self.pages, self.threads) = (pairing, pages, threads)
+        (self.remarked, self.report) = (remarked, report)
     }
 }
 

@@ -33,7 +33,7 @@ package enum ConfigurationTemplate {
         return text.split(separator: "\n").map { "#\($0)" }
     }
 
-    /// Settings of nested mappings: their comments, and one line for each inner mapping.
+    /// Settings of nested mappings: their comments, and one line for each inner setting or mapping.
     private static func nested(_ keys: [SettingKey]) -> [String] {
         var lines = keys.flatMap { wrapped(comment($0)) }
         let paths = keys.map { $0.name.split(separator: ".") }
@@ -41,8 +41,9 @@ package enum ConfigurationTemplate {
         lines.append("#\(outer):")
         let inners = paths.map { $0[1] }
         for (number, inner) in inners.enumerated() where inners.firstIndex(of: inner) == number {
-            let values = zip(keys, paths).filter { $1[1] == inner }.map { "\($1[2]): \($0.value)" }
-            lines.append("#  \(inner): {\(values.joined(separator: ", "))}")
+            let rows = zip(keys, paths).filter { $1[1] == inner }
+            let values = rows.map { $1.count > 2 ? "\($1[2]): \($0.value)" : $0.value }.joined(separator: ", ")
+            lines.append("#  \(inner): \(rows[0].1.count > 2 ? "{\(values)}" : values)")
         }
         return lines
     }

@@ -92,6 +92,10 @@ extension SettingForm where Value == String {
 }
 
 extension SettingForm where Value == String? {
+    static var absolutePath: Self {
+        single(.text, "an absolute path", read: { PathText.isAbsolute($0) ? .some($0) : .none }, write: { $0 })
+    }
+
     static var executable: Self {
         single(.text, "the path of an executable", read: { $0.isEmpty ? .none : .some($0) }, write: { $0 })
     }

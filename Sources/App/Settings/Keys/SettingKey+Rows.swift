@@ -267,6 +267,28 @@ extension SettingKey {
         ],
         [
             SettingKey(
+                "web.enabled", \.web.isEnabled, .truth,
+                "Whether waftd has a page for guests with browsers open all the time",
+                note: "waft web shows its address and its code, which are new at each start."),
+            SettingKey(
+                "web.port", \.web.port, .portNumber,
+                "The port of the page for guests",
+                detail: "another port is listened on if it is taken"),
+            SettingKey(
+                "web.plain", \.web.isPlain, .truth,
+                "Whether the page that is open all the time is without encryption",
+                note: "Others on the network can then read and change everything that guests send and fetch."),
+            SettingKey(
+                "web.certificate", \.web.certificate, .absolutePath,
+                "A PEM file with a certificate for the page for guests, and those that it rests on",
+                otherwise: "one that Waft makes, about which browsers warn", example: "/home/me/certificate.pem"),
+            SettingKey(
+                "web.key", \.web.key, .absolutePath,
+                "A PEM file with the key of that certificate",
+                otherwise: "the file of the certificate", example: "/home/me/key.pem"),
+        ],
+        [
+            SettingKey(
                 "logLevel", \.logLevel, .logLevel, variable: "WAFT_LOG_LEVEL",
                 "Log level", detail: "debug, info, notice, warning, error",
                 meanings: [

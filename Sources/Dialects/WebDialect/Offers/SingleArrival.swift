@@ -42,11 +42,11 @@ final class SingleArrival {
     }
 
     /// Waits for the host. The guest takes the question back when it closes the connection.
-    func ask(_ exchange: HTTPExchange, _ address: AddressKey?) async -> [ItemVerdict] {
+    func ask(_ visit: Visit) async -> [ItemVerdict] {
         let offer = Offer(items: items, senderName: senderName, digests: [.xxh3_128], takesPart: true, dialect: .web)
         self.offer = offer
-        let (reception, visitor) = (host.reception, guest.visitor(at: address))
-        return await exchange.whileClientWaits { await reception.judge(offer, from: visitor) }.items
+        let (reception, visitor) = (host.reception, guest.visitor(from: visit))
+        return await visit.exchange.whileClientWaits { await reception.judge(offer, from: visitor) }.items
     }
 
     func begin(interrupt: @escaping @Sendable () -> Void) throws(TransferError) {

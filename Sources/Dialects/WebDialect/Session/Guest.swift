@@ -8,5 +8,9 @@ struct Guest: Sendable, Hashable {
     /// No key is proved: the id is for this session alone.
     var peer: PeerID { .unproven(.web, seed: Array(token.utf8)) }
 
-    func visitor(at address: AddressKey?) -> Visitor { Visitor(peer, at: address) }
+    func visitor(from visit: Visit) -> Visitor {
+        var origin = visit.visitor.origin
+        origin.program = visit.program
+        return Visitor(peer, at: visit.visitor.address, origin: origin)
+    }
 }

@@ -8,6 +8,9 @@ final class OpenSession: Sendable {
         var guests: [Guest] = []
         var offers: [GuestOffer] = []
         var isClosed = false
+        /// Requests of guests that are being answered, and when the last one was over.
+        var requests = 0
+        var quietSince = ContinuousClock.now
     }
 
     let facts: WebSession
@@ -19,10 +22,14 @@ final class OpenSession: Sendable {
         shared = SharedItems(facts.items)
     }
 
+    /// Whether nobody gets in any more, and nothing new begins.
     var isOver: Bool {
         if state.withLock({ $0.isClosed }) { return true }
         return facts.end.map { $0 <= .now } ?? false
     }
+
+    /// Whether a request of a guest is being answered, or the files of an offer come.
+    var isBusy: Bool { state.withLock { $0.requests > 0 || $0.offers.contains { !$0.isOver } } }
 
     // MARK: Guests
 
@@ -44,6 +51,23 @@ final class OpenSession: Sendable {
             if state.guests.count > WebLimits.guests { state.guests.removeFirst() }
             return (guest, true)
         }
+    }
+
+    /// Runs `body`, which answers a request of a guest.
+    func counting(_ body: () async throws -> Void) async throws {
+        state.withLock { $0.requests += 1 }
+        defer {
+            state.withLock { state in
+                state.requests -= 1
+                state.quietSince = .now
+            }
+        }
+        try await body()
+    }
+
+    /// How long no guest has asked for anything.
+    var quietTime: Duration {
+        state.withLock { state in state.requests > 0 ? .zero : state.quietSince.duration(to: .now) }
     }
 
     // MARK: Offers

@@ -19,10 +19,14 @@ package struct Dialect: Sendable {
     package let givesReceipts: Bool
     /// Whether an interrupted transfer can be resumed, so that the parts of it are kept.
     package let resumes: Bool
+    /// Whether peers come only where the user has invited them: a visibility that hides this machine does not bar them.
+    package let isByInvitation: Bool
 
-    package init(name: String, title: String, proof: Proof, givesReceipts: Bool, resumes: Bool) {
-        (self.name, self.title) = (name, title)
-        (self.proof, self.givesReceipts, self.resumes) = (proof, givesReceipts, resumes)
+    package init(
+        name: String, title: String, proof: Proof, givesReceipts: Bool, resumes: Bool, isByInvitation: Bool = false
+    ) {
+        (self.name, self.title, self.proof) = (name, title, proof)
+        (self.givesReceipts, self.resumes, self.isByInvitation) = (givesReceipts, resumes, isByInvitation)
     }
 
     /// Whether every peer proves a key.

@@ -4,8 +4,11 @@ package struct OfferOrigin: Hashable, Sendable {
     package var host: String?
     /// The SHA-256 of the certificate that proved the sender's key; nil if it proved none by a certificate.
     package var certificate: String?
+    /// The program that the sender says it uses, such as `Firefox on Android`; nil if unknown. Foreign text of at most 200
+    /// characters without control characters.
+    package var program: String?
 
-    package init(host: String? = nil, certificate: String? = nil) {
-        (self.host, self.certificate) = (host, certificate)
+    package init(host: String? = nil, certificate: String? = nil, program: String? = nil) {
+        (self.host, self.certificate, self.program) = (host, certificate, program)
     }
 }

@@ -37,7 +37,7 @@ extension Identity {
     }
 
     /// - Returns: nil if there is no such file.
-    private static func load(from path: String, kind: KeyKind) throws(IdentityError) -> Identity? {
+    static func load(from path: String, kind: KeyKind) throws(IdentityError) -> Identity? {
         // O_NONBLOCK: opening a pipe without a writer must not hang.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -68,7 +68,7 @@ extension Identity {
         }
     }
 
-    private static func read(_ descriptor: Int32, path: String) throws(IdentityError) -> [UInt8] {
+    static func read(_ descriptor: Int32, path: String) throws(IdentityError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: fileBytes + 1)
         defer { OPENSSL_cleanse(&bytes, bytes.count) }
         var count = 0
@@ -105,7 +105,7 @@ extension Identity {
     }
 
     /// Runs `body` with a `BIO *` that is valid only inside it.
-    private static func withReadingBIO<Result>(over bytes: [UInt8], _ body: (OpaquePointer) -> Result?) -> Result? {
+    static func withReadingBIO<Result>(over bytes: [UInt8], _ body: (OpaquePointer) -> Result?) -> Result? {
         bytes.withUnsafeBytes { bytes in
             guard let count = Int32(exactly: bytes.count), let bio = BIO_new_mem_buf(bytes.baseAddress, count) else {
                 return nil
@@ -115,14 +115,15 @@ extension Identity {
         }
     }
 
-    private static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
+    static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
 // MARK: - Storing
 
 extension Identity {
+    /// - Parameter replaces: whether a file that is there is replaced.
     /// - Returns: false if there is such a file already.
-    private func store(at path: String, in folder: String) throws(IdentityError) -> Bool {
+    func store(at path: String, in folder: String, replaces: Bool = false) throws(IdentityError) -> Bool {
         var pem = try encoded()
         defer { OPENSSL_cleanse(&pem, pem.count) }
         let (descriptor, temporary) = try Self.makeTemporaryFile(beside: path)
@@ -131,8 +132,8 @@ extension Identity {
             unlink(temporary)
         }
         try Self.write(pem, to: descriptor, path: temporary)
-        // A link, not a rename: a rename would replace a file that another process has made in the meantime.
-        guard link(temporary, path) == 0 else {
+        // A rename would replace a file that another process has made in the meantime.
+        guard (replaces ? rename(temporary, path) : link(temporary, path)) == 0 else {
             if errno == EEXIST { return false }
             throw .notMade("\(path) cannot be made: \(Self.reason(errno))")
         }
@@ -183,7 +184,7 @@ extension Identity {
 }
 
 /// Refuses a passphrase for an encrypted file: otherwise OpenSSL would ask at the terminal.
-private func refusePassphrase(
+func refusePassphrase(
     _: UnsafeMutablePointer<CChar>?,
     _: Int32,
     _: Int32,

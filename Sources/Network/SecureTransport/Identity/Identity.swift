@@ -15,22 +15,24 @@ package final class Identity: @unchecked Sendable {
     /// The certificate (`X509 *`), owned.
     let certificate: OpaquePointer
 
+    /// The certificates between this one and one that others trust (`X509 *`), owned.
+    let chain: [OpaquePointer]
+
     /// SHA-256 of the DER `SubjectPublicKeyInfo` of the key.
     package let peerID: PeerID
 
     /// SHA-256 of the whole certificate in DER.
     package let certificateFingerprint: CertificateFingerprint
 
-    /// The kind of the key.
-    package let kind: KeyKind
+    /// The kind of the key; nil for another kind, which only a certificate of the user's own can have.
+    package let kind: KeyKind?
 
-    /// Takes ownership of both handles.
+    /// Takes ownership of all handles.
     private init(
-        owningKey key: OpaquePointer, certificate: OpaquePointer, peerID: PeerID,
-        certificateFingerprint: CertificateFingerprint, kind: KeyKind
+        owningKey key: OpaquePointer, certificate: OpaquePointer, chain: [OpaquePointer], peerID: PeerID,
+        certificateFingerprint: CertificateFingerprint, kind: KeyKind?
     ) {
-        self.key = key
-        self.certificate = certificate
+        (self.key, self.certificate, self.chain) = (key, certificate, chain)
         self.peerID = peerID
         self.certificateFingerprint = certificateFingerprint
         self.kind = kind
@@ -39,15 +41,24 @@ package final class Identity: @unchecked Sendable {
     deinit {
         EVP_PKEY_free(key)
         X509_free(certificate)
+        for certificate in chain { X509_free(certificate) }
     }
 
     /// Makes an identity that lives in memory only.
     ///
+    /// - Parameter names: those that the certificate is for, for programs that check them; nil for none.
     /// - Throws: `IdentityError` if OpenSSL cannot make one.
-    package static func make(kind: KeyKind = .p256) throws(IdentityError) -> Identity {
+    package static func make(
+        kind: KeyKind = .p256, for names: CertificateNames? = nil
+    ) throws(IdentityError) -> Identity {
         ERR_clear_error()
         guard let key = kind.makeKey() else { throw .notMade("no key was generated" + openSSLReasons()) }
-        guard let certificate = makeSelfSignedCertificate(of: key) else {
+        return try make(owningKey: key, for: names)
+    }
+
+    /// Takes ownership of the key.
+    static func make(owningKey key: OpaquePointer, for names: CertificateNames?) throws(IdentityError) -> Identity {
+        guard let certificate = makeSelfSignedCertificate(of: key, for: names) else {
             EVP_PKEY_free(key)
             throw .notMade("no certificate was generated" + openSSLReasons())
         }
@@ -57,18 +68,22 @@ package final class Identity: @unchecked Sendable {
         return identity
     }
 
-    /// Takes ownership of both handles, also when it returns nil because the key's kind is unknown.
-    convenience init?(owningKey key: OpaquePointer, certificate: OpaquePointer) {
+    /// Takes ownership of all handles, also when it returns nil because the key's kind is unknown.
+    /// - Parameter isOfAnyKind: whether the key may be of any kind.
+    convenience init?(
+        owningKey key: OpaquePointer, certificate: OpaquePointer, chain: [OpaquePointer] = [], isOfAnyKind: Bool = false
+    ) {
+        let der = subjectPublicKeyInfo(of: certificate)
+        let kind = der.flatMap { KeyKind(subjectPublicKeyInfo: $0) }
         guard
-            let der = subjectPublicKeyInfo(of: certificate), let kind = KeyKind(subjectPublicKeyInfo: der),
-            let peerID = PeerID(hashing: der), let fingerprint = CertificateFingerprint(of: certificate)
+            let der, kind != nil || isOfAnyKind, let peerID = PeerID(hashing: der), let fingerprint = CertificateFingerprint(of: certificate)
         else {
             EVP_PKEY_free(key)
-            X509_free(certificate)
+            for certificate in [certificate] + chain { X509_free(certificate) }
             return nil
         }
         self.init(
-            owningKey: key, certificate: certificate, peerID: peerID, certificateFingerprint: fingerprint, kind: kind)
+            owningKey: key, certificate: certificate, chain: chain, peerID: peerID, certificateFingerprint: fingerprint, kind: kind)
     }
 
     /// OpenSSL's reasons for a failure on this thread, as the end of a sentence; empty if there are none.

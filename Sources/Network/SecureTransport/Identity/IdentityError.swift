@@ -62,6 +62,11 @@ extension IdentityError {
         )
     }
 
+    /// Of a file that the user has named.
+    static func unusable(_ path: String, _ reason: String) -> IdentityError {
+        IdentityError(.unreadable, "cannot use \(path): \(reason)")
+    }
+
     static func wrongKind(_ path: String, expected: KeyKind) -> IdentityError {
         IdentityError(
             .wrongKind,

@@ -31,13 +31,20 @@ final class ListenerGate: Sendable {
         var brokenPipelines = Tally()
     }
 
+    /// How connections become those of known peers.
+    enum Entry: Sendable {
+        case tls(ListenerContext)
+        /// Without encryption: each peer is unknown, and a different one each time.
+        case plain(in: Dialect)
+    }
+
     private let state: NIOLockedValueBox<State>
-    private let context: ListenerContext
+    private let entry: Entry
     private let limits: TransportLimits
     private let logger: Logger
 
-    init(context: ListenerContext, limits: TransportLimits, logger: Logger) {
-        self.context = context
+    init(_ entry: Entry, limits: TransportLimits, logger: Logger) {
+        self.entry = entry
         self.limits = limits
         self.logger = logger
         state = NIOLockedValueBox(State(admission: Admission(limits: limits)))
@@ -96,9 +103,12 @@ final class ListenerGate: Sendable {
             .secureChildOptions()
             .childChannelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture { try self.number(of: channel) }.flatMap { id in
-                    // Counted already: the limit on unfinished connections includes those that wait for a context.
-                    self.context.get(on: channel.eventLoop).flatMapThrowing { context in
-                        try self.secure(channel, id, context)
+                    switch self.entry {
+                    case .tls(let context):
+                        // Counted already: the limit on unfinished connections includes those that wait for a context.
+                        context.get(on: channel.eventLoop).flatMapThrowing { try self.secure(channel, id, $0) }
+                    case .plain(let dialect):
+                        channel.eventLoop.makeCompletedFuture { try self.take(plain: channel, id, dialect) }
                     }
                 }
             }
@@ -164,6 +174,11 @@ final class ListenerGate: Sendable {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(TLSHandler(context: context))
         try pipeline.addHandler(HandshakeGate { self.handshakeEnded($0, id, channel) })
+    }
+
+    private func take(plain channel: any Channel, _ id: Admission.ID, _ dialect: Dialect) throws {
+        try channel.pipeline.syncOperations.addHandler(
+            OpeningGate { self.finish(id, .unproven(dialect), channel) })
     }
 
     private func handshakeEnded(_ result: Result<PeerID, any Error>, _ id: Admission.ID, _ channel: any Channel) {

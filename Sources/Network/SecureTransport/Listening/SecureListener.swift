@@ -5,7 +5,8 @@ package import NIOCore
 package import NIOPosix
 package import Sharing
 
-/// Accepts TLS connections, and hands over those whose peers have proved their keys.
+/// Accepts TLS connections, and hands over those whose peers have proved their keys. A dialect that can do without keys and
+/// encryption gets its connections by the same gate, with the same limits.
 ///
 /// Before the proof, a connection costs a TLS state and a descriptor. Both are limited: see `TransportLimits`.
 package struct SecureListener: Sendable {
@@ -18,20 +19,13 @@ package struct SecureListener: Sendable {
         /// An open listening socket that is used in place of `host` and `port`; the listener works with a copy of the
         /// descriptor. The socket keeps taking connections when the listener has ended.
         package var passed: Int32?
-        /// The identity that peers see; nil if it is made for the first connection.
-        let identity: Identity?
-        let makingIdentity: @Sendable () throws -> Identity
-        /// The requirements for peers.
-        package var profile: TLSProfile
+        fileprivate let security: Security
         /// Limits on connections, times and sizes.
         package var limits = TransportLimits()
 
         package init(host: String? = nil, port: Int = 0, identity: Identity, profile: TLSProfile) {
-            self.host = host
-            self.port = port
-            self.identity = identity
-            self.makingIdentity = { identity }
-            self.profile = profile
+            (self.host, self.port) = (host, port)
+            security = .tls(identity, profile)
         }
 
         /// With an identity that takes long to make, and that most listeners never need.
@@ -42,11 +36,21 @@ package struct SecureListener: Sendable {
             host: String? = nil, port: Int = 0, profile: TLSProfile,
             makingIdentity: @escaping @Sendable () throws -> Identity
         ) {
-            self.host = host
-            self.port = port
-            self.identity = nil
-            self.makingIdentity = makingIdentity
-            self.profile = profile
+            (self.host, self.port) = (host, port)
+            security = .laterTLS(makingIdentity, profile)
+        }
+
+        /// Without encryption: anybody on the way can read and change everything, and each peer is unknown.
+        package init(host: String? = nil, port: Int = 0, plainFor dialect: Dialect) {
+            (self.host, self.port) = (host, port)
+            security = .plain(dialect)
+        }
+
+        fileprivate enum Security: Sendable {
+            case tls(Identity, TLSProfile)
+            /// The identity is made for the first connection.
+            case laterTLS(@Sendable () throws -> Identity, TLSProfile)
+            case plain(Dialect)
         }
     }
 
@@ -69,7 +73,7 @@ package struct SecureListener: Sendable {
         logger: Logger
     ) async throws -> SecureListener {
         let gate = ListenerGate(
-            context: try configuration.makeContext(), limits: configuration.limits, logger: logger)
+            try configuration.makeEntry(), limits: configuration.limits, logger: logger)
         let server =
             if let passed = configuration.passed {
                 try await gate.bind(passed: passed, group: group)
@@ -167,12 +171,15 @@ package struct SecureListener: Sendable {
 }
 
 extension SecureListener.Configuration {
-    fileprivate func makeContext() throws(TLSError) -> ListenerContext {
-        if let identity { return ListenerContext(try makeContext(identity)) }
-        return ListenerContext { try makeContext(makingIdentity()) }
+    fileprivate func makeEntry() throws(TLSError) -> ListenerGate.Entry {
+        switch security {
+        case .tls(let identity, let profile): .tls(ListenerContext(try makeContext(identity, profile)))
+        case .laterTLS(let make, let profile): .tls(ListenerContext { try makeContext(make(), profile) })
+        case .plain(let dialect): .plain(in: dialect)
+        }
     }
 
-    private func makeContext(_ identity: Identity) throws(TLSError) -> TLSContext {
+    private func makeContext(_ identity: Identity, _ profile: TLSProfile) throws(TLSError) -> TLSContext {
         try TLSContext.make(role: .server, identity: identity, profile: profile, limits: limits)
     }
 }

@@ -60,6 +60,9 @@ package final class TLSContext: @unchecked Sendable {
         try check("choosing cipher suites", SSL_CTX_set_ciphersuites(handle, cipherSuites) == 1)
         try check("choosing groups", COpenSSLShims_SSL_CTX_set1_groups_list(handle, groups) == 1)
         try check("using the certificate", SSL_CTX_use_certificate(handle, identity.certificate) == 1)
+        for certificate in identity.chain {
+            try check("using the chain", COpenSSLShims_SSL_CTX_add1_chain_cert(handle, certificate) == 1)
+        }
         try check("using the key", SSL_CTX_use_PrivateKey(handle, identity.key) == 1)
         try configureProtocols()
         configureOptions()

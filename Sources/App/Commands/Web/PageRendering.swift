@@ -1,0 +1,136 @@
+import Control
+import Glibc
+import QRCodes
+import Sharing
+
+/// The output of `waft web`: text for people, or one JSON document a line.
+struct PageRendering: Sendable {
+    let json: Bool
+    let showsCode: Bool
+    /// Whether the address carries no secret.
+    let byPIN: Bool
+
+    /// Why it ended.
+    enum End: String, Encodable {
+        case time, guest, interrupted, receiver
+    }
+
+    /// Whether the person at this terminal is asked about offers.
+    var asks: Bool { !json && LineReader.hasTerminal }
+
+    func opened(_ page: PageProgress) {
+        let addresses = page.authorities.map { "\(page.isPlain ? "http" : "https")://\($0)/" }
+        guard let address = addresses.first else { return }
+        let url = byPIN ? nil : address.dropLast() + page.path
+        if json {
+            return EventLine.page(
+                EventLine.OpenedPage(
+                    url: url.map { String($0) }, address: address, pin: page.pin, fingerprint: page.fingerprint,
+                    plain: page.isPlain, receives: page.takes, items: page.items, seconds: page.secondsLeft)
+            ).print()
+        }
+        let say = { Console.shared.result($0) }
+        if let fingerprint = page.fingerprint {
+            say("Browsers warn once: nobody vouches for this certificate. Its SHA-256 fingerprint is")
+            for line in PageCode.pairs(fingerprint) { say("  " + line) }
+        } else {
+            say("NOT ENCRYPTED: others on this network can read and change everything.")
+        }
+        if !page.items.isEmpty {
+            let shown = page.items.prefix(5).map { TerminalText.escaped($0, limit: 80) }.joined(separator: ", ")
+            let rest = page.items.count > 5 ? " and \(page.items.count - 5) more" : ""
+            say("Guests can fetch \(shown)\(rest).")
+        }
+        if page.takes { say("Guests can send files; you are asked first.") }
+        for other in addresses.dropFirst().prefix(3) { say("It is also at  \(other)") }
+        say(end(page))
+        if page.takes, !asks {
+            Console.shared.note("waft: no terminal to ask at; answer with: waft offers, waft accept N, waft decline N")
+        }
+        // Last: the code and the address fit a small terminal together.
+        let code = showsCode ? QRCode(url.map { String($0) } ?? address) : nil
+        for line in code?.lines() ?? [] { say(PageCode.colours.0 + line + PageCode.colours.1) }
+        let digits = "\(page.pin.prefix(3)) \(page.pin.suffix(3))"
+        let way = code == nil ? "Guests open" : "Guests scan the code, or open"
+        if let url {
+            say("\(way)  \(url)")
+            say("or type  \(address)  and the PIN  \(digits)")
+        } else {
+            say("\(way)  \(address)  and type the PIN  \(digits)")
+        }
+    }
+
+    private func end(_ page: PageProgress) -> String {
+        if page.isStanding { return "The settings keep this page open; Ctrl-C ends this command only." }
+        guard let seconds = page.secondsLeft else { return "It is open until Ctrl-C." }
+        return "It is open for \(VisibleCommand.words(Int64(seconds))), or until Ctrl-C."
+    }
+
+    func show(_ step: PageProgress.Step) {
+        let address = step.address ?? "an unknown address"
+        switch step.kind {
+        case .entered:
+            let browser = TerminalText.escaped(step.browser ?? "", limit: 80)
+            if json { return EventLine.guest(EventLine.Guest(address: step.address, browser: step.browser)).print() }
+            Console.shared.result("\(address) has opened the page (\(browser))")
+        case .wrongPIN:
+            if json { return EventLine.wrongPin(EventLine.Guest(address: step.address)).print() }
+            Console.shared.result("\(address) has typed a wrong PIN")
+        case .fetched:
+            let isWhole = step.isWhole ?? false
+            if json {
+                return EventLine.fetched(
+                    EventLine.FetchedItem(address: step.address, name: step.name ?? "", whole: isWhole)
+                ).print()
+            }
+            let name = TerminalText.escaped(step.name ?? "", limit: 256)
+            Console.shared.result("\(address) has \(isWhole ? "fetched" : "broken off fetching") \(name)")
+        }
+    }
+
+    func show(_ event: ControlEvent) {
+        if json { return EventLine(event).print() }
+        switch event {
+        case .offer where asks:
+            // The question shows it.
+            break
+        case .offer, .settled:
+            for line in OfferText.lines(event) { Console.shared.result(line) }
+        case .stored(let arrival):
+            let name = TerminalText.escaped(arrival.stored, limit: 256)
+            let sender = TerminalText.peerName(arrival.peerName)
+            Console.shared.result("stored \(name), \(ByteCount.text(arrival.size)), from \(sender)")
+        case .ended(_, _, let fault?):
+            Console.shared.result("a transfer of a guest ended: \(TerminalText.escaped(fault, limit: 400))")
+        case .opened, .ended, .ready, .left, .settings, .protection: break
+        }
+    }
+
+    func closed(_ end: End) {
+        if json { return EventLine.pageClosed(EventLine.ClosedPage(reason: end)).print() }
+        let why =
+            switch end {
+            case .time: "its time is over"
+            case .guest: "the guest is through"
+            case .interrupted: "you have ended it"
+            case .receiver: "the receiver has ended"
+            }
+        Console.shared.result("The page is closed: \(why).")
+    }
+}
+
+/// The look of codes and fingerprints.
+private enum PageCode {
+    /// White on black, on terminals of either ground; nothing if standard output is no terminal, or wants no colours.
+    static var colours: (String, String) {
+        let isPlain = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
+        let isDumb = getenv("TERM").map { strcmp($0, "dumb") == 0 } ?? true
+        return isatty(STDOUT_FILENO) == 1 && !isPlain && !isDumb ? ("\u{1B}[97;40m", "\u{1B}[0m") : ("", "")
+    }
+
+    /// `AB:CD:…`, in two lines.
+    static func pairs(_ digits: String) -> [String] {
+        let pairs = stride(from: 0, to: digits.count, by: 2).map { String(digits.dropFirst($0).prefix(2)) }
+        return [pairs.prefix(16), pairs.dropFirst(16)].map { $0.joined(separator: ":") }
+    }
+}

@@ -1,0 +1,250 @@
+import Control
+import Endpoints
+import ItemSources
+import Settings
+import Sharing
+import Streams
+import Synchronization
+import WebDialect
+
+/// The page for guests, as the user wants it: a command opens one, follows it and closes it; the settings can keep one open
+/// all the time. At most one is open at a time: that of a command before that of the settings.
+final class GuestDesk: PageHosting {
+    /// How long a command may be silent.
+    private static let timeout: Duration = .seconds(30)
+    /// How long `follow` waits for news at most.
+    private static let longestWait: Duration = .seconds(4)
+
+    private let settings: LiveSettings
+    private let state = Mutex(State())
+    /// A page has changed, or the settings have.
+    private let news = Broadcast<Void>(buffer: .bufferingNewest(1))
+
+    private struct State {
+        /// The page of a command, also when it is over.
+        var opened: Desk?
+        /// The page of the settings. It keeps its secret for as long as the receiver runs.
+        var standing: Desk?
+
+        /// Changes the page of a number.
+        mutating func change(_ number: Int, _ body: (inout Desk) -> Void) {
+            if opened?.page.number == number { opened?.change(body) }
+            if standing?.page.number == number { standing?.change(body) }
+        }
+    }
+
+    /// A page with its standing.
+    private struct Desk {
+        let page: GuestPage
+        var progress: PageProgress
+        /// Each with its revision.
+        var steps: [(revision: Int, step: PageProgress.Step)] = []
+        /// When the command was heard of.
+        var heard = ContinuousClock.now
+
+        /// Until when it is open, if nothing else happens; nil for the page of the settings.
+        var deadline: ContinuousClock.Instant? {
+            if progress.isStanding { return nil }
+            let abandoned = heard + GuestDesk.timeout
+            return page.session.end.map { min($0, abandoned) } ?? abandoned
+        }
+
+        var isOver: Bool {
+            progress.phase == .closing || progress.phase == .closed || deadline.map { $0 <= .now } ?? false
+        }
+
+        mutating func change(_ body: (inout Desk) -> Void) {
+            body(&self)
+            progress.revision += 1
+        }
+
+        /// The standing for a command that has seen a revision.
+        func progress(after seen: Int) -> PageProgress {
+            var progress = self.progress
+            progress.steps = steps.filter { $0.revision > seen }.map(\.step)
+            progress.secondsLeft = page.session.end.map { end in
+                max(0, Int((ContinuousClock.now.duration(to: end) / .seconds(1)).rounded(.up)))
+            }
+            return progress
+        }
+    }
+
+    init(_ settings: LiveSettings) {
+        self.settings = settings
+    }
+
+    // MARK: The command
+
+    /// Opens a page, and waits until guests can open it. May block on the disk.
+    /// - Throws: `SourceError` for an item that cannot be shared; `Refusal` with a line for the user.
+    func open(_ wanted: PageOpening) async throws -> PageProgress {
+        if wanted == PageOpening(), let standing = page, state.withLock({ $0.standing?.page.number == standing.number }) {
+            return await opened(standing.number)
+        }
+        let items = try wanted.items.prefix(WebLimits.sharedItems).map { path throws(SourceError) in
+            try ItemSources.make(path: path)
+        }
+        let end = wanted.seconds.map { ContinuousClock.now + .seconds($0.isFinite ? max($0, 1) : 1) }
+        let session = WebSession(
+            takes: wanted.takes, isPlain: wanted.isPlain, isOnce: wanted.isOnce, items: items, end: end)
+        let desk = Self.desk(session, isStanding: false)
+        let isTaken = state.withLock { state in
+            if let opened = state.opened, !opened.isOver { return true }
+            state.opened = desk
+            return false
+        }
+        guard !isTaken else { throw Refusal("a page for guests is open already: close it first, where waft web runs") }
+        news.send(())
+        return await opened(desk.page.number)
+    }
+
+    struct Refusal: Error {
+        let line: String
+
+        init(_ line: String) { self.line = line }
+    }
+
+    private static func desk(_ session: WebSession, isStanding: Bool) -> Desk {
+        let number = Int.random(in: 1...(1 << 52))
+        return Desk(
+            page: GuestPage(number: number, session: session),
+            progress: PageProgress(
+                ticket: number, path: session.path, pin: session.pin, isPlain: session.isPlain, takes: session.takes,
+                items: session.items.map(\.offered.name.text), isStanding: isStanding))
+    }
+
+    /// Waits until a page is open, or could not be opened.
+    private func opened(_ number: Int) async -> PageProgress {
+        let limit = Task {
+            do { try await Task.sleep(for: .seconds(8)) } catch { return }
+            closed(number, fault: "the receiver could not open the page in time")
+        }
+        defer { limit.cancel() }
+        await wait(until: nil) { self.progress(number, after: 0)?.phase != .opening }
+        return progress(number, after: 0)
+            ?? PageProgress(ticket: 0, path: "", pin: "", isPlain: false, takes: false, items: [], isStanding: false)
+    }
+
+    /// - Returns: nil for a ticket that no page has.
+    func follow(_ ticket: Int, seen: Int) async -> PageProgress? {
+        state.withLock { state in
+            if state.opened?.page.number == ticket { state.opened?.heard = .now }
+        }
+        let end = ContinuousClock.now + Self.longestWait
+        await wait(until: { end }) { end <= .now || self.progress(ticket, after: seen)?.revision != seen }
+        return progress(ticket, after: seen)
+    }
+
+    private func progress(_ number: Int, after seen: Int) -> PageProgress? {
+        state.withLock { state in
+            [state.opened, state.standing].compactMap(\.self).first { $0.page.number == number }?
+                .progress(after: seen)
+        }
+    }
+
+    /// Closes the page of a command.
+    func close(_ ticket: Int) { close(ticket, .command) }
+
+    private func close(_ number: Int, _ end: PageProgress.End) {
+        state.withLock { state in
+            guard state.opened?.page.number == number else { return }
+            state.change(number) { desk in
+                guard !desk.isOver || desk.progress.end == nil else { return }
+                (desk.progress.phase, desk.progress.end) = (.closing, end)
+            }
+        }
+        news.send(())
+    }
+
+    /// The settings have changed.
+    func lookAgain() { news.send(()) }
+
+    // MARK: The endpoint
+
+    var page: GuestPage? {
+        let settings = settings.current.web
+        return state.withLock { state in
+            if let opened = state.opened, !opened.isOver { return opened.page }
+            guard settings.isEnabled else {
+                state.standing = nil
+                return nil
+            }
+            if state.standing?.page.session.isPlain != settings.isPlain {
+                state.standing = Self.desk(WebSession(isPlain: settings.isPlain), isStanding: true)
+            }
+            return state.standing?.page
+        }
+    }
+
+    func wait(until wanted: @Sendable (GuestPage?) -> Bool) async {
+        let deadline = { @Sendable in self.state.withLock { $0.opened.flatMap { $0.isOver ? nil : $0.deadline } } }
+        await wait(until: deadline) { wanted(self.page) }
+    }
+
+    /// Waits until a condition holds, or the task is cancelled.
+    /// - Parameter time: when the condition is asked for without a change, too; nil for never.
+    private func wait(
+        until time: (@Sendable () -> ContinuousClock.Instant?)?, _ condition: () -> Bool
+    ) async {
+        while !Task.isCancelled {
+            // Before the condition is asked for: no change is missed.
+            let changes = news.watch()
+            if condition() { return }
+            let time = time?()
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in changes { break } }
+                if let time { group.addTask { try? await Task.sleep(until: time, clock: .continuous) } }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    func opened(_ page: GuestPage, at place: PagePlace) {
+        change(page.number) { desk in
+            if desk.progress.phase != .closing { desk.progress.phase = .open }
+            (desk.progress.authorities, desk.progress.fingerprint) = (place.authorities, place.fingerprint)
+        }
+    }
+
+    func saw(_ event: WebEvent, on page: GuestPage) {
+        let step: PageProgress.Step
+        switch event {
+        case .entered(_, let address, let browser):
+            var entered = PageProgress.Step(.entered, address: address)
+            entered.browser = browser
+            step = entered
+        case .wrongPIN(let address): step = PageProgress.Step(.wrongPIN, address: address)
+        case .fetched(_, let address, let name, let isWhole):
+            var fetched = PageProgress.Step(.fetched, address: address)
+            (fetched.name, fetched.isWhole) = (name, isWhole)
+            step = fetched
+        case .ended: return
+        }
+        change(page.number) { desk in
+            desk.steps.append((desk.progress.revision + 1, step))
+            if desk.steps.count > PageProgress.maximumSteps { desk.steps.removeFirst() }
+        }
+    }
+
+    func finished(_ page: GuestPage) { close(page.number, .guest) }
+
+    func closed(_ page: GuestPage, fault: String?) { closed(page.number, fault: fault) }
+
+    private func closed(_ number: Int, fault: String?) {
+        change(number) { desk in
+            // The page of the settings is opened again.
+            guard !desk.progress.isStanding || fault != nil else { return desk.progress.phase = .opening }
+            guard desk.progress.phase != .closed else { return }
+            let isTimeOver = desk.page.session.end.map { $0 <= .now } ?? false
+            desk.progress.end =
+                fault != nil ? .receiver : desk.progress.end ?? (isTimeOver ? .time : desk.isOver ? .command : .receiver)
+            (desk.progress.phase, desk.progress.fault) = (.closed, fault)
+        }
+    }
+
+    private func change(_ number: Int, _ body: (inout Desk) -> Void) {
+        state.withLock { $0.change(number, body) }
+        news.send(())
+    }
+}
