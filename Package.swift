@@ -286,7 +286,7 @@ let package = Package(
                 "Endpoints", "Sending", "Settings", "Control", "SystemCalls", "Sharing", "UniformTypes", "ContentCheck",
                 "SecureTransport", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
                 "Contacts", "Pairing", "Outbox", "Desktop", "DBusClient", "Executors", "Streams", "ServiceManager",
-                "Protection", "Secrets", "Age", "ItemSources", "WebDialect",
+                "Protection", "Secrets", "Age", "ItemSources",
                 nioCore, nioPosix, logging, lifecycle,
             ],
             tests: ["Digests", "HTTPChannel", "ToyDialect", "WaftDialect"])

@@ -37,6 +37,26 @@ struct GateTests {
         #expect(answer.question == nil)
     }
 
+    @Test("a guest whom the user has invited is asked about at any visibility, and gets nothing where nothing is taken")
+    func invited() throws {
+        let invited = Dialect(
+            name: "invited", title: "Invited", proof: .never, givesReceipts: false, resumes: false, isByInvitation: true
+        )
+        let guest = PeerID.unproven(invited)
+        var offered = offer([item()])
+        offered.dialect = invited
+        for visibility in [Visibility.off, .contacts, .everyone] {
+            let gate = try gate(visibility: visibility)
+            #expect(gate.refusal(of: offered, from: guest) == nil)
+            #expect(gate.judge(offered, from: guest).asks)
+            #expect(gate.access(of: guest, by: invited) == .stranger)
+        }
+        let closed = try gate(visibility: .off, receiver: .none)
+        #expect(closed.judge(offered, from: guest).verdicts.map { $0?.answer } == [.declined])
+        offered.dialect = .keyless
+        #expect(try gate(visibility: .off).judge(offered, from: .unproven(.keyless)).asks == false)
+    }
+
     @Test("the amount of a day is computed if a limit or a rule names it, and the user is asked above the limit")
     func sizePerDay() throws {
         let asked = Mutex(0)

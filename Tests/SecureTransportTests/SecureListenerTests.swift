@@ -23,6 +23,40 @@ import Testing
         #expect(await peer.wait() == Identities.alice.peerID)
     }
 
+    @Test("a listener without TLS hands over the bytes of a peer that is unknown, by the same gate")
+    func plain() async throws {
+        let peer = Signal<PeerID>()
+        let configuration = SecureListener.Configuration(
+            host: "127.0.0.1",
+            plainFor: Dialect(
+                name: "plain", title: "Plain", proof: .never, givesReceipts: false, resumes: false))
+        let listener = try await SecureListener.bind(configuration, group: sharedGroup, logger: silentLogger)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await listener.run(configurePipeline: bytesPipeline) { connection in
+                    await peer.fire(connection.peerID)
+                    await echo(connection)
+                }
+            }
+            let client = try await ClientBootstrap(group: sharedGroup).connect(host: "127.0.0.1", port: listener.port) {
+                channel in
+                channel.eventLoop.makeCompletedFuture { try Bytes(wrappingChannelSynchronously: channel) }
+            }
+            try await client.executeThenClose { inbound, outbound in
+                try await outbound.write(ByteBuffer(string: "hello"))
+                var text = ""
+                for try await bytes in inbound {
+                    text += String(buffer: bytes)
+                    if text.utf8.count == 5 { break }
+                }
+                #expect(text == "hello")
+            }
+            #expect(await peer.wait().unprovenBy?.name == "plain")
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
     @Test("both ends of a connection export the same secret")
     func export() async throws {
         let secret = Signal<[UInt8]>()

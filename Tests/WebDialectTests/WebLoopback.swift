@@ -61,10 +61,12 @@ struct WebLoopback: Sendable {
                 try await listener.executeThenClose { connections in
                     try await withThrowingDiscardingTaskGroup { tasks in
                         for try await connection in connections {
-                            tasks.addTask { await server.serve(
+                            tasks.addTask {
+                                await server.serve(
                                     connection,
                                     visitor: Visitor(
-                                        .unproven(.web), at: AddressKey(v4: 1), origin: OfferOrigin(host: "10.0.0.1"))) }
+                                        .unproven(.web), at: AddressKey(v4: 1), origin: OfferOrigin(host: "10.0.0.1")))
+                            }
                         }
                     }
                 }

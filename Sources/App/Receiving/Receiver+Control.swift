@@ -195,7 +195,8 @@ extension Receiver {
         status.settingsSince = reloaded.since.milliseconds
         status.dialects = parts.endpoints.dropFirst().map { endpoint in
             DialectStatus(
-                name: endpoint.dialect.name, title: endpoint.dialect.title,
+                name: endpoint.dialect.name,
+                title: endpoint.dialect.isByInvitation ? "guests" : endpoint.dialect.title,
                 words: standing.endpoints[endpoint.dialect]?.words ?? "off")
         }
         status.visible = parts.door.visibility.rawValue

@@ -64,7 +64,8 @@ extension WebServer {
         var isWhole = false
         defer {
             if visit.exchange.head.method == .GET {
-                host.observe(.fetched(visit.guest?.peer, at: visit.address, name: name, isWhole: isWhole && status == .ok))
+                host.observe(
+                    .fetched(visit.guest?.peer, at: visit.address, name: name, isWhole: isWhole && status == .ok))
             }
         }
         try await visit.exchange.respond(status, contentType: type, length: length, next: next)

@@ -12,7 +12,7 @@ extension EventLine {
         /// Whether guests can send something.
         var receives: Bool
         /// The names of what guests can fetch.
-        var items: [String]
+        var itemNames: [String]
         /// Until its time is over; nil for no end.
         var seconds: Int?
     }
@@ -31,6 +31,7 @@ extension EventLine {
     }
 
     struct ClosedPage: Encodable {
-        var reason: PageRendering.End
+        /// Why.
+        var end: PageRendering.End
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Contacts
 import Control
+import Endpoints
 import Receiving
 import Sharing
 import Synchronization
@@ -35,10 +36,13 @@ struct PageHost: Sendable {
 
     /// - Returns: nil if no receiver runs.
     private func open() async throws(CommandError) -> PageProgress? {
-        guard let reply = try await Daemon.askIfRunning(.page(.open(opening)), timeout: .seconds(30)) else { return nil }
+        guard let reply = try await Daemon.askIfRunning(.page(.open(opening)), timeout: .seconds(30)) else {
+            return nil
+        }
         switch reply {
         case .page(let page): return page
-        case .refused(let reason): throw CommandError(.unexpected, TerminalText.escaped(reason, limit: 1_000))
+        case .refused(let reason): throw CommandError(.usage, TerminalText.escaped(reason, limit: 1_000))
+        case .unknown(let reason): throw CommandError(.inputMissing, TerminalText.escaped(reason, limit: 1_000))
         default: throw CommandError(.unexpected, "the receiver gave no answer")
         }
     }
@@ -73,7 +77,7 @@ struct PageHost: Sendable {
             // The cancelled task is another one, so these requests still reach the receiver.
             _ = try? await Daemon.ask(.page(.close(ticket: page.ticket)))
             if !page.isStanding { await waitForEnd(page) }
-            return rendering.closed(.interrupted)
+            return rendering.closed(.interrupted, stays: page.isStanding)
         }
         switch reason.withLock({ $0 }) {
         case .time: rendering.closed(.time)
@@ -162,7 +166,7 @@ private final class GuestOffers: Sendable {
 
     /// - Returns: whether a transfer is that of a guest.
     private func note(_ dialect: String?, _ transfer: String) -> Bool {
-        guard dialect == "web" else { return false }
+        guard let dialect, DialectTable.known[dialect].isByInvitation else { return false }
         transfers.withLock { _ = $0.insert(transfer) }
         return true
     }

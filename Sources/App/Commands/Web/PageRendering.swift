@@ -26,7 +26,7 @@ struct PageRendering: Sendable {
             return EventLine.page(
                 EventLine.OpenedPage(
                     url: url.map { String($0) }, address: address, pin: page.pin, fingerprint: page.fingerprint,
-                    plain: page.isPlain, receives: page.takes, items: page.items, seconds: page.secondsLeft)
+                    plain: page.isPlain, receives: page.takes, itemNames: page.items, seconds: page.secondsLeft)
             ).print()
         }
         let say = { Console.shared.result($0) }
@@ -106,8 +106,10 @@ struct PageRendering: Sendable {
         }
     }
 
-    func closed(_ end: End) {
-        if json { return EventLine.pageClosed(EventLine.ClosedPage(reason: end)).print() }
+    /// - Parameter stays: whether the settings keep the page open.
+    func closed(_ end: End, stays: Bool = false) {
+        if json { return EventLine.pageClosed(EventLine.ClosedPage(end: end)).print() }
+        if stays, end == .interrupted { return Console.shared.result("The page stays open.") }
         let why =
             switch end {
             case .time: "its time is over"

@@ -26,7 +26,9 @@ struct WebCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Files and folders that guests can fetch.", valueName: "item"), completion: .file())
     var items: [String] = []
 
-    @Option(name: .customLong("for"), help: ArgumentHelp("How long, such as 15m (default: until Ctrl-C).", valueName: "duration"))
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("How long, such as 15m (default: until Ctrl-C).", valueName: "duration"))
     var duration: String?
 
     @Flag(name: .long, help: "Let one guest in, and end after that guest's first transfer.")

@@ -52,9 +52,10 @@ package struct PageProgress: Codable, Sendable, Equatable {
 
     /// The addresses with the port, as they stand in a URL; the best one comes first.
     package var authorities: [String] = []
-    /// The path that opens the page.
-    package var path: String
-    package var pin: String
+    /// The path that opens the page: it has a secret.
+    package var path = ""
+    /// Six digits that open the page, too.
+    package var pin = ""
     /// Of the certificate: 64 hexadecimal digits; nil without encryption.
     package var fingerprint: String?
     package var isPlain: Bool
@@ -70,10 +71,8 @@ package struct PageProgress: Codable, Sendable, Equatable {
 
     package static let maximumSteps = 100
 
-    package init(
-        ticket: Int, path: String, pin: String, isPlain: Bool, takes: Bool, items: [String], isStanding: Bool
-    ) {
-        (self.ticket, self.path, self.pin, self.isPlain) = (ticket, path, pin, isPlain)
-        (self.takes, self.items, self.isStanding) = (takes, items, isStanding)
+    package init(ticket: Int, isPlain: Bool, takes: Bool, items: [String], isStanding: Bool) {
+        (self.ticket, self.isPlain, self.takes) = (ticket, isPlain, takes)
+        (self.items, self.isStanding) = (items, isStanding)
     }
 }

@@ -1,27 +1,53 @@
-package import WebDialect
+package import Sharing
 
 /// A page that guests are to see.
 package struct GuestPage: Sendable {
     /// Different for each page of this process.
     package let number: Int
-    package let session: WebSession
+    /// The items that guests can fetch: repeatable, of known sizes.
+    package let items: [any ItemSource]
+    /// Whether guests can send something.
+    package let takes: Bool
+    /// Whether it is without encryption.
+    package let isPlain: Bool
+    /// Whether it is for one guest, until a transfer of that guest has ended.
+    package let isOnce: Bool
+    /// Then nobody gets in any more; nil for no end.
+    package let end: ContinuousClock.Instant?
 
-    package init(number: Int, session: WebSession) {
-        (self.number, self.session) = (number, session)
+    package init(
+        number: Int, items: [any ItemSource] = [], takes: Bool = true, isPlain: Bool = false, isOnce: Bool = false,
+        end: ContinuousClock.Instant? = nil
+    ) {
+        (self.number, self.items, self.takes) = (number, items, takes)
+        (self.isPlain, self.isOnce, self.end) = (isPlain, isOnce, end)
     }
 }
 
-/// Where guests find a page.
+/// Where and how guests find a page.
 package struct PagePlace: Sendable, Hashable {
-    package var port: Int
     /// The addresses with the port, as they stand in a URL; the one that guests reach most probably comes first.
     package var authorities: [String]
+    /// The path that opens the page: it has a secret, which stays the same for a page.
+    package var path: String
+    /// Six digits that open the page, too.
+    package var pin: String
     /// Of the certificate: 64 hexadecimal digits; nil without encryption.
     package var fingerprint: String?
 
-    package init(port: Int, authorities: [String], fingerprint: String?) {
-        (self.port, self.authorities, self.fingerprint) = (port, authorities, fingerprint)
+    package init(authorities: [String], path: String, pin: String, fingerprint: String?) {
+        (self.authorities, self.path, self.pin, self.fingerprint) = (authorities, path, pin, fingerprint)
     }
+}
+
+/// A step of a guest, for displays.
+package enum GuestStep: Sendable, Hashable {
+    /// A guest has shown the secret or the PIN. The browser is foreign text.
+    case entered(address: String?, browser: String)
+    case wrongPIN(address: String?)
+    /// A download has ended.
+    /// - Parameter isWhole: whether all its bytes were sent.
+    case fetched(address: String?, name: String, isWhole: Bool)
 }
 
 /// The host's wishes about a page for guests, as an endpoint sees them.
@@ -36,8 +62,8 @@ package protocol PageHosting: Sendable {
     /// The page can be opened by guests.
     func opened(_ page: GuestPage, at place: PagePlace)
 
-    /// A step of a guest.
-    func saw(_ event: WebEvent, on page: GuestPage)
+    /// A guest has done something.
+    func saw(_ step: GuestStep, on page: GuestPage)
 
     /// The one guest, for whom the page was, is through.
     func finished(_ page: GuestPage)

@@ -17,15 +17,20 @@ extension WebEndpoint {
         // For all pages: a new page gives no new tries.
         let pins = PINGate(tries: WebLimits.wrongPINs)
         let cycle = ListenerCycle(dialect: dialect, sockets: sockets, host: host, logger: logger)
+        // A page that is opened again has the secret that guests know.
+        var sessions: [Int: WebSession] = [:]
         while !Task.isCancelled {
             guard let page = pages.page else {
                 host.report(EndpointStatus("off: no page is open; see: waft web"))
+                sessions = [:]
                 await sockets.turningAway(dialect) { await pages.wait { $0 != nil } }
                 continue
             }
+            let session = sessions[page.number] ?? WebSession(page)
+            sessions[page.number] = session
             var fault: String?
             do {
-                try await serve(page, pages, cycle, pins)
+                try await serve(page, session, pages, cycle, pins)
             } catch is CancellationError {
                 // The receiver ends, and the page with it.
             } catch {
@@ -38,9 +43,9 @@ extension WebEndpoint {
     }
 
     private func serve(
-        _ page: GuestPage, _ pages: any PageHosting, _ cycle: ListenerCycle, _ pins: PINGate
+        _ page: GuestPage, _ session: WebSession, _ pages: any PageHosting, _ cycle: ListenerCycle, _ pins: PINGate
     ) async throws {
-        let isPlain = page.session.isPlain
+        let isPlain = page.isPlain
         let addresses = PageAddresses(denied: settings.current.denied)
         let identity =
             isPlain
@@ -53,14 +58,15 @@ extension WebEndpoint {
         let server = WebServer(
             serverHost(cycle.host, port: listener.port, isPlain: isPlain) { event in
                 watch.saw(event)
-                pages.saw(event, on: page)
+                if let step = GuestStep(event) { pages.saw(step, on: page) }
             }, pins: pins)
-        await server.open(page.session)
+        await server.open(session)
         let shown = addresses.shown(port: listener.port)
         pages.opened(
             page,
             at: PagePlace(
-                port: listener.port, authorities: shown, fingerprint: identity?.certificateFingerprint.text))
+                authorities: shown, path: session.path, pin: session.pin,
+                fingerprint: identity?.certificateFingerprint.text))
         let scheme = isPlain ? "http" : "https"
         cycle.host.report(
             EndpointStatus(
@@ -68,7 +74,7 @@ extension WebEndpoint {
                 isReady: true))
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await run(listener, server, cycle) }
-            if page.session.isOnce {
+            if page.isOnce {
                 group.addTask {
                     await watch.wait(for: server)
                     if !Task.isCancelled { pages.finished(page) }
@@ -102,7 +108,7 @@ extension WebEndpoint {
 
     /// When the time of a page is over, the transfers that are under way go on, unless the host opens another page.
     private func letFinish(_ server: WebServer, _ page: GuestPage, _ pages: any PageHosting) async {
-        guard let end = page.session.end, end <= .now else { return }
+        guard let end = page.end, end <= .now else { return }
         while server.isBusy, pages.page == nil, !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(200))
         }
@@ -150,6 +156,25 @@ private final class OnceWatch: Sendable {
         while !Task.isCancelled {
             if hasEnded.withLock({ $0 }), !server.isBusy, server.quietTime >= Self.quiet { return }
             do { try await Task.sleep(for: .milliseconds(500)) } catch { return }
+        }
+    }
+}
+
+extension WebSession {
+    fileprivate init(_ page: GuestPage) {
+        self.init(takes: page.takes, isPlain: page.isPlain, isOnce: page.isOnce, items: page.items, end: page.end)
+    }
+}
+
+extension GuestStep {
+    /// - Returns: nil for the end of an offer, which is an event of the reception.
+    fileprivate init?(_ event: WebEvent) {
+        switch event {
+        case .entered(_, let address, let browser): self = .entered(address: address, browser: browser)
+        case .wrongPIN(let address): self = .wrongPIN(address: address)
+        case .fetched(_, let address, let name, let isWhole):
+            self = .fetched(address: address, name: name, isWhole: isWhole)
+        case .ended: return nil
         }
     }
 }

@@ -9,13 +9,9 @@ extension GuestDesk {
         switch request {
         case .open(let wanted):
             do {
-                let progress = try await withTaskExecutorPreference(blocking) { try await open(wanted) }
-                guard progress.phase == .open else {
-                    return .refused(progress.fault ?? "the page was closed at once")
-                }
-                return .page(progress)
+                return .page(try await withTaskExecutorPreference(blocking) { try await open(wanted) })
             } catch let error as SourceError {
-                return .refused(error.message)
+                return .unknown(error.message)
             } catch let error as Refusal {
                 return .refused(error.line)
             } catch {

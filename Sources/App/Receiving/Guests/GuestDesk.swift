@@ -5,7 +5,6 @@ import Settings
 import Sharing
 import Streams
 import Synchronization
-import WebDialect
 
 /// The page for guests, as the user wants it: a command opens one, follows it and closes it; the settings can keep one open
 /// all the time. At most one is open at a time: that of a command before that of the settings.
@@ -25,6 +24,8 @@ final class GuestDesk: PageHosting {
         var opened: Desk?
         /// The page of the settings. It keeps its secret for as long as the receiver runs.
         var standing: Desk?
+        /// Those from which the page of the settings was made: others make another page.
+        var standingSettings: WebSettings?
 
         /// Changes the page of a number.
         mutating func change(_ number: Int, _ body: (inout Desk) -> Void) {
@@ -46,11 +47,18 @@ final class GuestDesk: PageHosting {
         var deadline: ContinuousClock.Instant? {
             if progress.isStanding { return nil }
             let abandoned = heard + GuestDesk.timeout
-            return page.session.end.map { min($0, abandoned) } ?? abandoned
+            return page.end.map { min($0, abandoned) } ?? abandoned
         }
 
         var isOver: Bool {
             progress.phase == .closing || progress.phase == .closed || deadline.map { $0 <= .now } ?? false
+        }
+
+        init(_ page: GuestPage, isStanding: Bool = false) {
+            self.page = page
+            progress = PageProgress(
+                ticket: page.number, isPlain: page.isPlain, takes: page.takes,
+                items: page.items.map(\.offered.name.text), isStanding: isStanding)
         }
 
         mutating func change(_ body: (inout Desk) -> Void) {
@@ -62,7 +70,7 @@ final class GuestDesk: PageHosting {
         func progress(after seen: Int) -> PageProgress {
             var progress = self.progress
             progress.steps = steps.filter { $0.revision > seen }.map(\.step)
-            progress.secondsLeft = page.session.end.map { end in
+            progress.secondsLeft = page.end.map { end in
                 max(0, Int((ContinuousClock.now.duration(to: end) / .seconds(1)).rounded(.up)))
             }
             return progress
@@ -78,16 +86,16 @@ final class GuestDesk: PageHosting {
     /// Opens a page, and waits until guests can open it. May block on the disk.
     /// - Throws: `SourceError` for an item that cannot be shared; `Refusal` with a line for the user.
     func open(_ wanted: PageOpening) async throws -> PageProgress {
-        if wanted == PageOpening(), let standing = page, state.withLock({ $0.standing?.page.number == standing.number }) {
-            return await opened(standing.number)
+        if wanted == PageOpening(), let standing = page, state.withLock({ $0.standing?.page.number == standing.number })
+        {
+            return try await opened(standing.number)
         }
-        let items = try wanted.items.prefix(WebLimits.sharedItems).map { path throws(SourceError) in
-            try ItemSources.make(path: path)
-        }
+        let items = try wanted.items.map { path throws(SourceError) in try ItemSources.make(path: path) }
         let end = wanted.seconds.map { ContinuousClock.now + .seconds($0.isFinite ? max($0, 1) : 1) }
-        let session = WebSession(
-            takes: wanted.takes, isPlain: wanted.isPlain, isOnce: wanted.isOnce, items: items, end: end)
-        let desk = Self.desk(session, isStanding: false)
+        let desk = Desk(
+            GuestPage(
+                number: Self.number(), items: items, takes: wanted.takes, isPlain: wanted.isPlain,
+                isOnce: wanted.isOnce, end: end))
         let isTaken = state.withLock { state in
             if let opened = state.opened, !opened.isOver { return true }
             state.opened = desk
@@ -95,7 +103,7 @@ final class GuestDesk: PageHosting {
         }
         guard !isTaken else { throw Refusal("a page for guests is open already: close it first, where waft web runs") }
         news.send(())
-        return await opened(desk.page.number)
+        return try await opened(desk.page.number)
     }
 
     struct Refusal: Error {
@@ -104,25 +112,19 @@ final class GuestDesk: PageHosting {
         init(_ line: String) { self.line = line }
     }
 
-    private static func desk(_ session: WebSession, isStanding: Bool) -> Desk {
-        let number = Int.random(in: 1...(1 << 52))
-        return Desk(
-            page: GuestPage(number: number, session: session),
-            progress: PageProgress(
-                ticket: number, path: session.path, pin: session.pin, isPlain: session.isPlain, takes: session.takes,
-                items: session.items.map(\.offered.name.text), isStanding: isStanding))
-    }
+    private static func number() -> Int { Int.random(in: 1...(1 << 52)) }
 
     /// Waits until a page is open, or could not be opened.
-    private func opened(_ number: Int) async -> PageProgress {
+    private func opened(_ number: Int) async throws -> PageProgress {
         let limit = Task {
             do { try await Task.sleep(for: .seconds(8)) } catch { return }
             closed(number, fault: "the receiver could not open the page in time")
         }
         defer { limit.cancel() }
         await wait(until: nil) { self.progress(number, after: 0)?.phase != .opening }
-        return progress(number, after: 0)
-            ?? PageProgress(ticket: 0, path: "", pin: "", isPlain: false, takes: false, items: [], isStanding: false)
+        guard let progress = progress(number, after: 0) else { throw Refusal("another command has opened a page") }
+        guard progress.phase == .open else { throw Refusal(progress.fault ?? "the page was closed at once") }
+        return progress
     }
 
     /// - Returns: nil for a ticket that no page has.
@@ -169,8 +171,10 @@ final class GuestDesk: PageHosting {
                 state.standing = nil
                 return nil
             }
-            if state.standing?.page.session.isPlain != settings.isPlain {
-                state.standing = Self.desk(WebSession(isPlain: settings.isPlain), isStanding: true)
+            if state.standing == nil || state.standingSettings != settings {
+                state.standingSettings = settings
+                let page = GuestPage(number: Self.number(), isPlain: settings.isPlain)
+                state.standing = Desk(page, isStanding: true)
             }
             return state.standing?.page
         }
@@ -203,26 +207,14 @@ final class GuestDesk: PageHosting {
     func opened(_ page: GuestPage, at place: PagePlace) {
         change(page.number) { desk in
             if desk.progress.phase != .closing { desk.progress.phase = .open }
+            (desk.progress.path, desk.progress.pin) = (place.path, place.pin)
             (desk.progress.authorities, desk.progress.fingerprint) = (place.authorities, place.fingerprint)
         }
     }
 
-    func saw(_ event: WebEvent, on page: GuestPage) {
-        let step: PageProgress.Step
-        switch event {
-        case .entered(_, let address, let browser):
-            var entered = PageProgress.Step(.entered, address: address)
-            entered.browser = browser
-            step = entered
-        case .wrongPIN(let address): step = PageProgress.Step(.wrongPIN, address: address)
-        case .fetched(_, let address, let name, let isWhole):
-            var fetched = PageProgress.Step(.fetched, address: address)
-            (fetched.name, fetched.isWhole) = (name, isWhole)
-            step = fetched
-        case .ended: return
-        }
+    func saw(_ step: GuestStep, on page: GuestPage) {
         change(page.number) { desk in
-            desk.steps.append((desk.progress.revision + 1, step))
+            desk.steps.append((desk.progress.revision + 1, PageProgress.Step(step)))
             if desk.steps.count > PageProgress.maximumSteps { desk.steps.removeFirst() }
         }
     }
@@ -234,11 +226,15 @@ final class GuestDesk: PageHosting {
     private func closed(_ number: Int, fault: String?) {
         change(number) { desk in
             // The page of the settings is opened again.
-            guard !desk.progress.isStanding || fault != nil else { return desk.progress.phase = .opening }
+            guard !desk.progress.isStanding || fault != nil else {
+                desk.progress.phase = .opening
+                return
+            }
             guard desk.progress.phase != .closed else { return }
-            let isTimeOver = desk.page.session.end.map { $0 <= .now } ?? false
+            let isTimeOver = desk.page.end.map { $0 <= .now } ?? false
             desk.progress.end =
-                fault != nil ? .receiver : desk.progress.end ?? (isTimeOver ? .time : desk.isOver ? .command : .receiver)
+                fault != nil
+                ? .receiver : desk.progress.end ?? (isTimeOver ? .time : desk.isOver ? .command : .receiver)
             (desk.progress.phase, desk.progress.fault) = (.closed, fault)
         }
     }
@@ -246,5 +242,19 @@ final class GuestDesk: PageHosting {
     private func change(_ number: Int, _ body: (inout Desk) -> Void) {
         state.withLock { $0.change(number, body) }
         news.send(())
+    }
+}
+
+extension PageProgress.Step {
+    fileprivate init(_ step: GuestStep) {
+        switch step {
+        case .entered(let address, let browser):
+            self.init(.entered, address: address)
+            self.browser = browser
+        case .wrongPIN(let address): self.init(.wrongPIN, address: address)
+        case .fetched(let address, let name, let isWhole):
+            self.init(.fetched, address: address)
+            (self.name, self.isWhole) = (name, isWhole)
+        }
     }
 }

@@ -76,14 +76,16 @@ package final class Identity: @unchecked Sendable {
         let der = subjectPublicKeyInfo(of: certificate)
         let kind = der.flatMap { KeyKind(subjectPublicKeyInfo: $0) }
         guard
-            let der, kind != nil || isOfAnyKind, let peerID = PeerID(hashing: der), let fingerprint = CertificateFingerprint(of: certificate)
+            let der, kind != nil || isOfAnyKind, let peerID = PeerID(hashing: der),
+            let fingerprint = CertificateFingerprint(of: certificate)
         else {
             EVP_PKEY_free(key)
             for certificate in [certificate] + chain { X509_free(certificate) }
             return nil
         }
         self.init(
-            owningKey: key, certificate: certificate, chain: chain, peerID: peerID, certificateFingerprint: fingerprint, kind: kind)
+            owningKey: key, certificate: certificate, chain: chain, peerID: peerID, certificateFingerprint: fingerprint,
+            kind: kind)
     }
 
     /// OpenSSL's reasons for a failure on this thread, as the end of a sentence; empty if there are none.
