@@ -44,7 +44,7 @@ private struct Samples {
     }
 
     func all() throws -> [EventLine] {
-        sending() + receiving() + peers() + inbox() + outbox() + pairing() + (try handlers()) + deciding()
+        sending() + receiving() + peers() + inbox() + outbox() + pairing() + page() + (try handlers()) + deciding()
             + (try protection())
     }
 
@@ -156,6 +156,23 @@ private struct Samples {
             .jobRemoved(EventLine.Job(job: 1)),
             .jobsRemoved(EventLine.RemovedJobs(jobCount: 1)),
             .failed(.part(failure, of: .job(1))),
+        ]
+    }
+
+    private func page() -> [EventLine] {
+        [
+            .page(
+                EventLine.OpenedPage(
+                    url: "https://10.0.0.1:7443/g/s", address: "https://10.0.0.1:7443/", pin: "123456",
+                    fingerprint: String(repeating: "AB", count: 32), plain: false, receives: true,
+                    itemNames: ["a.jpg"], seconds: 900)),
+            .page(
+                EventLine.OpenedPage(
+                    address: "http://10.0.0.1:7443/", pin: "123456", plain: true, receives: false, itemNames: [])),
+            .guest(EventLine.Guest(address: "10.0.0.2", browser: "Firefox on Android")),
+            .wrongPin(EventLine.Guest(address: "10.0.0.2")),
+            .fetched(EventLine.FetchedItem(address: "10.0.0.2", name: "a.jpg", whole: true)),
+            .pageClosed(EventLine.ClosedPage(end: .time)),
         ]
     }
 

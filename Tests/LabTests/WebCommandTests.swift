@@ -40,12 +40,13 @@ struct WebCommandTests {
     @Test("the host is asked at the terminal, the guest waits for the answer, and Ctrl-C ends it")
     func terminal() async throws {
         let end = try await atPage { terminal, host, url in
-            let file = host.home + "/hello.txt"
-            try Data("hello".utf8).write(to: URL(fileURLWithPath: file))
-            for (answer, status) in [("y", "201"), ("n", "403")] {
+            for (text, answer, status) in [("hello", "y", "201"), ("hello!", "n", "403")] {
+                let file = host.home + "/hello.txt"
+                try Data(text.utf8).write(to: URL(fileURLWithPath: file))
                 async let sending = curl(
-                    "-T", file, "-w", "%{http_code}", "-A", "curl/8.0\u{1B}[2J", program(url, "/hello.txt"), on: host)
-                try await terminal.transcript.says("? [y/n] ", times: answer == "y" ? 1 : 2)
+                    "-T", file, "-w", "%{http_code}", "-A", "curl/8.0 \u{202E}evil", program(url, "/hello.txt"), on: host)
+                // A question is printed again below each line that comes in between.
+                try await terminal.transcript.says("Accept 1 item, \(text.utf8.count) bytes, from")
                 try await terminal.type(answer + "\n")
                 let sent = try await sending
                 #expect(sent.output.hasSuffix(status), "\(sent.output)")
@@ -58,7 +59,7 @@ struct WebCommandTests {
         #expect(end.exit == 0)
         #expect(end.text.contains("stored hello.txt, 5 bytes"), "\(end.text)")
         #expect(end.text.contains("The page is closed: you have ended it."), "\(end.text)")
-        #expect(!end.text.contains("\u{1B}[2J"), "foreign text reaches the terminal")
+        #expect(!end.text.contains("\u{202E}"), "foreign text reaches the terminal")
     }
 
     @Test("a name of another machine in Host is refused, and without the secret nothing is told")
@@ -88,7 +89,7 @@ struct WebCommandTests {
             _ = try await atPage(settings: settings) { terminal, host, url in
                 let trusted = try await host.run(
                     "/usr/bin/curl", ["-s", "--cacert", folder + "/own.pem", "-w", "%{http_code}", program(url, "")])
-                #expect(trusted.output == "200", "\(trusted.output) \(trusted.errors)")
+                #expect(trusted.output.hasSuffix("200"), "\(trusted.output) \(trusted.errors)")
                 try await terminal.type("\u{3}")
             }
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder + "/key.pem")

@@ -60,11 +60,12 @@ struct PageHost: Sendable {
     // MARK: Following
 
     private func follow(_ page: PageProgress) async throws {
-        rendering.opened(page)
         let end = Cancellation()
         let reason = Mutex<PageProgress.End?>(nil)
         do {
             try await Interruption.watching(end, goodbye: .zero) {
+                // Signals are watched from here on.
+                rendering.opened(page)
                 let over = try await watch(page)
                 reason.withLock { $0 = over }
             }

@@ -91,7 +91,7 @@ struct PageRendering: Sendable {
     func show(_ event: ControlEvent) {
         if json { return EventLine(event).print() }
         switch event {
-        case .offer where asks:
+        case .offer where asks, .settled where asks:
             // The question shows it.
             break
         case .offer, .settled:
