@@ -22,7 +22,8 @@ struct LiveSettingsTests {
         "dialects.airdrop.modelName": "Lab", "dialects.localsend.enabled": "false", "dialects.localsend.port": "53318",
         "dialects.localsend.pin": "471100", "dialects.localsend.deviceModel": "Lab",
         "dialects.localsend.plain": "true", "web.enabled": "true", "web.port": "7444", "web.plain": "true",
-        "web.certificate": "/nowhere/certificate.pem", "web.key": "/nowhere/key.pem", "logLevel": "debug", "protection": "untilFirstUnlock", "lockAfter": "15m",
+        "web.certificate": "/nowhere/certificate.pem", "web.key": "/nowhere/key.pem",
+        "logLevel": "debug", "protection": "untilFirstUnlock", "lockAfter": "15m",
         "lockOnScreenSaver": "true", "clearQuota": "1 MB",
     ]
 

@@ -44,7 +44,8 @@ struct WebCommandTests {
                 let file = host.home + "/hello.txt"
                 try Data(text.utf8).write(to: URL(fileURLWithPath: file))
                 async let sending = curl(
-                    "-T", file, "-w", "%{http_code}", "-A", "curl/8.0 \u{202E}evil", program(url, "/hello.txt"), on: host)
+                    "-T", file, "-w", "%{http_code}", "-A", "curl/8.0 \u{202E}evil", program(url, "/hello.txt"),
+                    on: host)
                 // A question is printed again below each line that comes in between.
                 try await terminal.transcript.says("Accept 1 item, \(text.utf8.count) bytes, from")
                 try await terminal.type(answer + "\n")
