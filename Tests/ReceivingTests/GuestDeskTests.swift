@@ -7,7 +7,7 @@ import Testing
 
 @testable import Receiving
 
-/// The desk with an endpoint that opens what is wanted.
+/// The desk with an endpoint that opens each page.
 @Suite("The page for guests, as the user wants it")
 struct GuestDeskTests {
     private static let place = PagePlace(

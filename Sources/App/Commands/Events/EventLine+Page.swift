@@ -11,7 +11,7 @@ extension EventLine {
         var plain: Bool
         /// Whether guests can send something.
         var receives: Bool
-        /// The names of what guests can fetch.
+        /// The names of the items that guests can fetch.
         var itemNames: [String]
         /// Until its time is over; nil for no end.
         var seconds: Int?

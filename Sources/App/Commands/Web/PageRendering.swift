@@ -15,7 +15,7 @@ struct PageRendering: Sendable {
         case time, guest, interrupted, receiver
     }
 
-    /// Whether the person at this terminal is asked about offers.
+    /// Whether questions about offers go to this terminal.
     var asks: Bool { !json && LineReader.hasTerminal }
 
     func opened(_ page: PageProgress) {

@@ -19,7 +19,7 @@ package struct PageProgress: Codable, Sendable, Equatable {
         case receiver
     }
 
-    /// What a guest has done.
+    /// An action of a guest.
     package struct Step: Codable, Sendable, Equatable {
         package enum Kind: String, Codable, Sendable {
             /// Has shown the secret or the PIN.

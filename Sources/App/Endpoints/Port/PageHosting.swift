@@ -12,7 +12,7 @@ package struct GuestPage: Sendable {
     package let isPlain: Bool
     /// Whether it is for one guest, until a transfer of that guest has ended.
     package let isOnce: Bool
-    /// Then nobody gets in any more; nil for no end.
+    /// After this time no guest gets in; nil for no end.
     package let end: ContinuousClock.Instant?
 
     package init(

@@ -3,7 +3,7 @@ import Glibc
 import NIOCore
 import SecureTransport
 
-/// The names and addresses by which guests can reach this machine now.
+/// The present names and addresses of this machine.
 struct PageAddresses {
     /// IP addresses; the one that guests reach most probably comes first.
     private(set) var shown: [String] = []

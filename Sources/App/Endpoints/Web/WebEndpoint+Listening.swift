@@ -11,7 +11,7 @@ import WebDialect
 // The listener is open while a page is, at any visibility: the host has invited the guests.
 
 extension WebEndpoint {
-    /// Serves the page that the host wants, until the task is cancelled. An error is told to the host, and ends nothing else.
+    /// Serves the page that the host wants, until the task is cancelled. The host gets an error, which ends nothing else.
     package func listen(_ host: ReceivingHost) async throws {
         guard let pages = host.pages else { return await host.visibility.wait { _ in false } }
         // For all pages: a new page gives no new tries.
@@ -82,7 +82,7 @@ extension WebEndpoint {
             }
             await pages.wait { $0?.number != page.number }
             await letFinish(server, page, pages)
-            // Not as a part of this task: guests are told, also if it is cancelled.
+            // In a task of its own: guests get the news also if this one is cancelled.
             await Task.detached { await server.close() }.value
             await listener.stopAccepting()
             // The last answers are on their way.

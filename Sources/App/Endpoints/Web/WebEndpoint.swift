@@ -6,7 +6,7 @@ import Settings
 package import Sharing
 import WebDialect
 
-/// A page for guests who have only a browser: HTTP, over TLS unless the host wants none. Nobody is found or sent to by it.
+/// A page for guests who have only a browser: HTTP, over TLS unless the host wants none. It finds no peers and sends to none.
 package struct WebEndpoint: Endpoint {
     package let dialect = Dialect.web
     let settings: LiveSettings

@@ -40,7 +40,7 @@ final class GuestDesk: PageHosting {
         var progress: PageProgress
         /// Each with its revision.
         var steps: [(revision: Int, step: PageProgress.Step)] = []
-        /// When the command was heard of.
+        /// The time of the command's last request.
         var heard = ContinuousClock.now
 
         /// Until when it is open, if nothing else happens; nil for the page of the settings.

@@ -16,7 +16,7 @@ enum BrowserName {
     ]
 
     /// - Parameter agent: foreign text.
-    /// - Returns: for other programs, the start of what they say, without control characters.
+    /// - Returns: for other programs, the start of their text, without control characters.
     static func of(_ agent: String) -> String {
         let agent = String(agent.prefix(500))
         guard let browser = browsers.first(where: { agent.contains($0.key) })?.value else {

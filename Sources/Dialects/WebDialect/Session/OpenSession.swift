@@ -22,7 +22,7 @@ final class OpenSession: Sendable {
         shared = SharedItems(facts.items)
     }
 
-    /// Whether nobody gets in any more, and nothing new begins.
+    /// Whether no guest gets in, and nothing new begins.
     var isOver: Bool {
         if state.withLock({ $0.isClosed }) { return true }
         return facts.end.map { $0 <= .now } ?? false

@@ -5,7 +5,7 @@ internal import Glibc
 package struct CertificateNames: Sendable, Hashable {
     /// Days for which a certificate with names is valid: browsers take at most 398.
     static let days = 397
-    /// A certificate that ends sooner is made anew.
+    /// A certificate that ends sooner is replaced.
     static let daysLeft = 30
 
     /// Host names of letters, digits, hyphens and dots.
