@@ -44,6 +44,8 @@ actor EventLog {
     private(set) var errors = ""
     /// The lines of the events, a few of each name.
     private(set) var lines: [String] = []
+    /// The number of events of each name: there may be 20,000 of them, and the question comes with each.
+    private var counts: [String: Int] = [:]
     private var isOver = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -54,6 +56,7 @@ actor EventLog {
     func add(_ line: String) {
         if let event = Event(line: line) {
             events.append(event)
+            counts[event.event, default: 0] += 1
             if events.count < 200 || count(event.event) < 20 { lines.append(line) }
         }
         wake()
@@ -110,7 +113,7 @@ actor EventLog {
         }
     }
 
-    func count(_ name: String) -> Int { events.count { $0.event == name } }
+    func count(_ name: String) -> Int { counts[name] ?? 0 }
 
     private func change() async {
         await withCheckedContinuation { waiters.append($0) }
