@@ -15,6 +15,7 @@ from contestants import (
     Measured, Path, WaftReceiver, end, environment, forgotten, reference, references, rsync, scp, tar, together, waft)
 from delivery import delivery
 from localsend import localsend
+from web import web
 
 GIB = 1 << 30
 
@@ -340,5 +341,5 @@ def curves(places):
 
 
 CASES = {case.__name__: case for case in [
-    large, protected, small, tiny, single, uncached, four, twenty, cold, link, named, delivery, idle, calls, airdrop, localsend, crowd,
-    curves]}
+    large, protected, small, tiny, single, uncached, four, twenty, cold, link, named, delivery, idle, calls, airdrop, localsend, web,
+    crowd, curves]}

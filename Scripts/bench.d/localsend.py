@@ -8,7 +8,6 @@ import time
 from contestants import Measured, end, environment
 
 BYTES = 1 << 30
-LAB = f"bench-localsend-{os.getpid()}"
 
 
 class Lab:
@@ -16,16 +15,16 @@ class Lab:
 
     ADDRESSES = {"kitchen": "192.168.77.1", "study": "192.168.77.2"}
 
-    def __init__(self, places):
-        self.program = os.path.join(places.root, "Scripts/lab")
-        places.on_close(lambda: subprocess.run([self.program, "down", LAB]))
-        subprocess.run([self.program, "up", LAB, "--hosts", "kitchen,study", "--avahi", "none"], check=True)
+    def __init__(self, places, name):
+        self.program, self.name = os.path.join(places.root, "Scripts/lab"), f"bench-{name}-{os.getpid()}"
+        places.on_close(lambda: subprocess.run([self.program, "down", self.name]))
+        subprocess.run([self.program, "up", self.name, "--hosts", "kitchen,study", "--avahi", "none"], check=True)
         for host in self.ADDRESSES:
             # localsendd asks the system for the address towards the Internet.
             subprocess.run(self.on(host, *"ip route add default dev eth0".split()), check=True)
 
     def on(self, host, *words):
-        return [self.program, "run", LAB, host, *words]
+        return [self.program, "run", self.name, host, *words]
 
 
 class Daemon:
@@ -76,7 +75,7 @@ def localsend(places):
     if os.geteuid() != 0 or not os.access(os.path.join(programs, "localsendd"), os.X_OK):
         return print("\nlocalsend: NOT MEASURED: it needs root, and localsendd as Scripts/setup-interop installs it",
                      file=sys.stderr)
-    lab, size = Lab(places), BYTES // places.divisor
+    lab, size = Lab(places, "localsend"), BYTES // places.divisor
     study = Daemon(lab, "study", places, programs)
     path = places.file("localsend.bin", size)
 

@@ -57,7 +57,7 @@ extension Host {
     @discardableResult
     func withProgram<Result: Sendable>(
         _ program: String, _ arguments: [String], signal: Signal? = nil, in folder: String? = nil,
-        _ body: @Sendable @escaping (RunningProgram) async throws -> Result
+        _ body: @Sendable (RunningProgram) async throws -> Result
     ) async throws -> (result: Result, exit: Int, text: String) {
         let transcript = Transcript()
         let outcome = try await Subprocess.run(

@@ -46,11 +46,12 @@ struct SocketActivationTests {
         try await withTemporaryFolder { folder in
             let kitchen = Host.loopback(folder + "/kitchen")
             let port = try freePort()
-            let words = Self.words(kitchen, [port: "web"], ["--port", "0"])
+            let words = Self.words(kitchen, [port: "other"], ["--port", "0"])
             try await kitchen.withProgram("/bin/sh", words, signal: .terminate) { running in
                 try await running.transcript.says("Listening on")
                 Self.connectOnce(to: port)
-                try await running.transcript.says("the passed socket web (descriptor 3) is closed: its name is none of")
+                try await running.transcript.says(
+                    "the passed socket other (descriptor 3) is closed: its name is none of")
                 try await running.transcript.says("receiving")
                 let status = try await kitchen.run(arguments: ["status"])
                 #expect(status.exit == 0 && !status.output.contains("port             \(port)\n"), "\(status)")

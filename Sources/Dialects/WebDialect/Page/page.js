@@ -487,7 +487,7 @@ const keepAwake = () => navigator.wakeLock?.request("screen").then((got) => {
 function resume() {
 	if (!job?.path || job.ended) return;
 	for (const request of job.running) if (Date.now() - request.at > 5000) request.abort();
-	if (job.failures || Date.now() - hiddenAt > 10000) job.kick();
+	if (job.lost || Date.now() - hiddenAt > 10000) job.kick();
 	if (job.started) keepAwake();
 	hiddenAt = Infinity;
 }
@@ -552,6 +552,7 @@ if (words?.send) {
 
 	document.onvisibilitychange = () => { if (document.hidden) hiddenAt = Date.now(); else resume(); };
 	window.ononline = resume;
+	window.onoffline = () => { if (job?.path && !job.ended) { job.lost = true; halt(job); job.kick(); } };
 	window.onbeforeunload = (event) => { if (job && !job.ended) event.preventDefault(); };
 	window.onpagehide = (event) => {
 		if (job?.path && !job.ended && !event.persisted) navigator.sendBeacon(job.path + "/cancel");

@@ -1,0 +1,124 @@
+"""Chromium, driven by its own WebDriver."""
+
+import base64
+import http.client
+import json
+import os
+import re
+import subprocess
+
+from page import Fault, Page
+
+ARGUMENTS = [
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+    "--window-size=1280,900"]
+
+
+class Chromium(Page):
+    """One window. The folder gets the profile and, in `downloads`, the files that the window downloads."""
+
+    def __init__(self, folder, language):
+        self.driver = subprocess.Popen(
+            ["chromedriver", "--port=0", "--allowed-ips=127.0.0.1", "--log-level=SEVERE"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for line in self.driver.stdout:
+            if found := re.search(r"started successfully on port (\d+)", line):
+                break
+        else:
+            raise Fault("chromedriver has ended")
+        self.connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=120)
+        arguments = [*ARGUMENTS, f"--user-data-dir={folder}/profile", f"--lang={language}", f"--accept-lang={language}"]
+        wanted = {
+            "browserName": "chrome", "acceptInsecureCerts": True, "unhandledPromptBehavior": "accept",
+            "goog:loggingPrefs": {"browser": "ALL"},
+            "goog:chromeOptions": {
+                "binary": "/usr/bin/chromium", "args": arguments,
+                "prefs": {"intl.accept_languages": language, "download.default_directory": f"{folder}/downloads"}}}
+        self.session = ""
+        made = self.command("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
+        self.session = "/session/" + made["sessionId"]
+
+    def command(self, method, path, body=None):
+        content = None if body is None else json.dumps(body)
+        self.connection.request(method, self.session + path, content, {"Content-Type": "application/json"})
+        answer = self.connection.getresponse()
+        value = json.loads(answer.read())["value"]
+        if answer.status != 200:
+            raise Fault(f"{value['error']}: {value['message'][:400]}")
+        return value
+
+    def close(self):
+        try:
+            self.command("DELETE", "")
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+
+    def open(self, url):
+        self.command("POST", "/url", {"url": url})
+
+    def script(self, code, *arguments):
+        return self.command("POST", "/execute/sync", {"script": code, "args": list(arguments)})
+
+    def element(self, selector):
+        found = self.command("POST", "/element", {"using": "css selector", "value": selector})
+        return "/element/" + next(iter(found.values()))
+
+    def click(self, selector):
+        self.command("POST", self.element(selector) + "/click", {})
+
+    def type(self, selector, text):
+        self.command("POST", self.element(selector) + "/value", {"text": text})
+
+    def picture(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.command("GET", "/screenshot")))
+
+    def forget(self):
+        self.open("about:blank")
+        self.devtools("Network.clearBrowserCookies")
+        self.messages()
+
+    # What only this browser can do.
+
+    def devtools(self, method, **parameters):
+        return self.command("POST", "/goog/cdp/execute", {"cmd": method, "params": parameters})
+
+    def messages(self):
+        """The messages of the console since the last call."""
+        return [entry["message"] for entry in self.command("POST", "/se/log", {"type": "browser"})]
+
+    def window(self, width, height, phone=False):
+        self.devtools(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
+        self.devtools("Emulation.setTouchEmulationEnabled", enabled=phone)
+
+    def scheme(self, name):
+        """Light or dark colours."""
+        self.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
+
+    def scripts(self, run):
+        """Whether pages may run scripts; those of this program always run."""
+        self.devtools("Emulation.setScriptExecutionDisabled", value=not run)
+
+    def drop(self, *paths):
+        """Drops files and folders from outside onto the middle of the window."""
+        data = {"items": [], "files": [os.path.abspath(path) for path in paths], "dragOperationsMask": 1}
+        for kind in ["dragEnter", "dragOver", "drop"]:
+            self.devtools("Input.dispatchDragEvent", type=kind, x=640, y=400, data=data)
+
+    def tab(self):
+        """Presses the key Tab."""
+        keys = [{"type": kind, "value": "\ue004"} for kind in ["keyDown", "keyUp"]]
+        self.command("POST", "/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": keys}]})
+
+    def controls(self):
+        """The role and the name of each control, as a screen reader gets them."""
+        found = []
+        for node in self.devtools("Accessibility.getFullAXTree")["nodes"]:
+            facts = {fact["name"]: fact["value"].get("value") for fact in node.get("properties", [])}
+            role = node.get("role", {}).get("value", "")
+            if not node["ignored"] and facts.get("focusable") and role != "RootWebArea":
+                found.append([role, node.get("name", {}).get("value", "")])
+        return found

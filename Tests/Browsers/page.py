@@ -1,0 +1,43 @@
+"""The actions of a guest in a window, for every browser."""
+
+import time
+
+
+class Fault(Exception):
+    """An action failed."""
+
+
+class Page:
+    """Subclasses have open, script, click, type, picture, forget, messages and close."""
+
+    def wait(self, code, seconds=60):
+        """Waits until an expression of the page is true, and returns its value."""
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                value = self.script("return " + code)
+            except Fault as fault:
+                # The page that was asked is no longer there.
+                value, last = None, str(fault)
+            else:
+                last = repr(value)
+            if value:
+                return value
+            if time.monotonic() > end:
+                raise Fault(f"waited in vain for {code}, which is {last}; the page: {self.text('body')[:600]}")
+            time.sleep(0.03)
+
+    def text(self, selector):
+        """The text that a reader sees; nothing if there is no such part, or it is hidden."""
+        return self.script(
+            "const e = document.querySelector(arguments[0]); return e?.checkVisibility() ? e.innerText : ''", selector)
+
+    def choose(self, *paths):
+        """Chooses files."""
+        self.type("#file", "\n".join(paths))
+
+    def folder(self, path):
+        """Chooses a folder."""
+        self.script("document.querySelector('#file').webkitdirectory = true")
+        self.type("#file", path)
+        self.script("document.querySelector('#file').webkitdirectory = false")

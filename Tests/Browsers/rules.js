@@ -1,0 +1,68 @@
+// Rules of accessibility, checked in the page as it is shown now. The result is a list of the faults.
+const faults = [], fault = (rule, element) =>
+	faults.push(`${rule}: ${element.id ? "#" + element.id : element.outerHTML.slice(0, 120)}`);
+const shown = [...document.querySelectorAll("body, body *")].filter((e) => e.checkVisibility({ visibilityProperty: true }));
+const of = (selector) => shown.filter((e) => e.matches(selector));
+const known = (ids) => ids.split(/\s+/).every((id) => document.getElementById(id));
+
+// Language, title, headings, live regions, and references from part to part.
+if (!/^[a-z]{2}/.test(document.documentElement.lang)) faults.push("the page has no language");
+if (!document.title.trim()) faults.push("the page has no title");
+if (of("h1").length !== 1) faults.push("the page has not one main heading");
+let level = 0;
+for (const heading of of("h1, h2, h3, h4, h5, h6")) {
+	if (heading.tagName[1] > level + 1) fault("a level of headings is left out", heading);
+	if (!heading.textContent.trim()) fault("a heading is empty", heading);
+	level = Number(heading.tagName[1]);
+}
+if (of("main").length !== 1) faults.push("the page has not one main part");
+if (!document.querySelector("[role=status], [role=alert], [aria-live]")) faults.push("the page has no live region");
+const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
+for (const id of new Set(ids.filter((id, at) => ids.indexOf(id) !== at))) faults.push(`two parts have the id ${id}`);
+for (const name of ["aria-labelledby", "aria-describedby", "for"])
+	for (const e of document.querySelectorAll(`[${name}]`))
+		if (!known(e.getAttribute(name))) fault(`${name} names nothing`, e);
+for (const image of of("img")) if (!image.hasAttribute("alt")) fault("a picture has no text", image);
+
+// Fields have labels that are shown, and controls are large enough for a finger.
+for (const field of of("input, textarea, select, progress")) {
+	const labels = [...field.labels, ...(field.getAttribute("aria-labelledby") ?? "").split(/\s+/).map((id) => document.getElementById(id))];
+	if (!labels.some((e) => e && shown.includes(e) && e.innerText.trim())) fault("a field has no label", field);
+}
+for (const control of of("a[href], button, input, textarea")) {
+	const { width, height } = control.getBoundingClientRect();
+	if (width < 44 || height < 44) fault(`a control is ${Math.round(width)}×${Math.round(height)} pixels`, control);
+}
+if (document.documentElement.scrollWidth > innerWidth) faults.push("the page is wider than the window");
+
+// Contrast: of text 4.5, of the edges of fields 3.
+const parts = (color) => color.match(/[\d.]+/g).map(Number);
+const light = (color) => {
+	const [r, g, b] = parts(color).slice(0, 3).map((v) => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+	return .2126 * r + .7152 * g + .0722 * b;
+};
+const ground = (e) => {
+	for (; e; e = e.parentElement) {
+		const color = getComputedStyle(e).backgroundColor;
+		if ((parts(color)[3] ?? 1) > 0) return color;
+	}
+	return matchMedia("(prefers-color-scheme: dark)").matches ? "rgb(18, 18, 18)" : "rgb(255, 255, 255)";
+};
+const contrast = (one, other) => {
+	const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
+	return (high + .05) / (low + .05);
+};
+for (const e of shown) {
+	const style = getComputedStyle(e), text = [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim());
+	const found = contrast(style.color, ground(e)), edge = contrast(style.borderTopColor, ground(e.parentElement ?? e));
+	if ((text || e.matches("input, textarea")) && found < 4.5) fault(`a text has the contrast ${found.toFixed(2)}`, e);
+	if (e.matches("input, textarea, progress") && edge < 3) fault(`a field's edge has the contrast ${edge.toFixed(2)}`, e);
+}
+
+// Nothing runs or looks by what stands in the document itself, and all of it comes from this host.
+for (const e of document.querySelectorAll("*"))
+	for (const { name } of e.attributes) if (name === "style" || name.startsWith("on")) fault(`a part has the attribute ${name}`, e);
+for (const e of document.querySelectorAll("script:not([src]), style")) fault("a script or a style stands in the document", e);
+for (const { name } of performance.getEntriesByType("resource"))
+	if (!name.startsWith(location.origin + "/")) faults.push(`the page loads ${name}`);
+return faults;
