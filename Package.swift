@@ -213,6 +213,8 @@ let package = Package(
             .network, "HTTPChannel", ["SecureTransport", nioCore, nioPosix, nioHTTP1, concurrencyHelpers],
             tests: ["Executors", "Sharing", logging, nioEmbedded])
         + module(
+            .network, "WebPages", ["Sharing", "Secrets", "HTTPChannel", nioCore, nioHTTP1], tests: nil)
+        + module(
             .dialects, "WaftDialect",
             [
                 "UniformTypes", "ContentCheck", "Sharing", "Pairing", "Digests", "Executors", "HTTPChannel",
@@ -227,7 +229,7 @@ let package = Package(
         )
         + module(
             .dialects, "WebDialect",
-            ["CZlib", "UniformTypes", "Sharing", "Digests", "Secrets", "HTTPChannel", nioCore, nioHTTP1],
+            ["CZlib", "UniformTypes", "Sharing", "Digests", "HTTPChannel", "WebPages", nioCore, nioHTTP1],
             tests: ["Executors", "ItemSources", nioPosix],
             embedded: ["page.html", "page.css", "page.js", "icon.svg", "en.json", "de.json"].map { "Page/" + $0 }
         )
@@ -293,7 +295,8 @@ let package = Package(
         + module(
             .app, "Commands",
             [
-                "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes", "ContentCheck",
+                "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes",
+                "ContentCheck",
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
                 "Pairing", "Outbox", "Previews", "PropertyLists", "Executors", "Streams", "CLinuxShims", "DBusClient",
                 "Desktop", "Discovery", "SystemCalls", "ServiceManager", "Protection", "QRCodes", "Secrets", "Age",

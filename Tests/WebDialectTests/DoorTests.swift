@@ -4,6 +4,7 @@ import NIOHTTP1
 import Sharing
 import TestSupport
 import Testing
+import WebPages
 
 @testable import WebDialect
 

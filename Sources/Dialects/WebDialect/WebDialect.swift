@@ -4,6 +4,9 @@ package import Sharing
 package enum WebDialect {
     /// Where a page is served, if the user sets no other port and this one is free.
     package static let defaultPort: UInt16 = 7443
+    /// The sources that the page may use.
+    static let policy =
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' blob:; connect-src 'self'; form-action 'self'"
     /// The name of the cookie that holds a guest's token.
     static let cookie = "waft-guest"
     /// The name of a guest who types none.
@@ -35,8 +38,6 @@ package enum WebLimits {
     static let zipEntries = 200_000
     /// Items of a session.
     package static let sharedItems = 1_000
-    /// Bytes of one piece of a download.
-    static let pieceBytes = 256 << 10
 }
 
 extension Dialect {

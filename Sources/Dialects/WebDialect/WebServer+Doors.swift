@@ -2,6 +2,7 @@ import HTTPChannel
 import NIOCore
 import NIOHTTP1
 import Sharing
+import WebPages
 
 /// The page, and the ways in.
 extension WebServer {

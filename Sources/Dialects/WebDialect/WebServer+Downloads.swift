@@ -3,36 +3,16 @@ import NIOCore
 import NIOHTTP1
 import Sharing
 import UniformTypes
+import WebPages
 
 /// The downloads of guests.
 extension WebServer {
     func send(_ item: SharedItem, _ visit: Visit) async throws {
         if item.isTree { return try await sendZip(of: [item], named: item.fileName, visit) }
         let exchange = visit.exchange
-        let download = try FileDownload(item)
-        let tag = download.tag(item.number)
-        var headers = exchange.answerHeaders
-        headers.add(name: "accept-ranges", value: "bytes")
-        headers.add(name: "etag", value: tag)
-        if let date = download.date { headers.add(name: "last-modified", value: date) }
-        var range = ByteRange(exchange.head.headers.first(name: "range"), size: download.size)
-        if let condition = exchange.head.headers.first(name: "if-range"), condition != tag, condition != download.date {
-            range = .whole
-        }
-        var (status, length) = (HTTPResponseStatus.ok, download.size)
-        switch range {
-        case .whole: break
-        case .part(let start, let end):
-            try download.narrow(to: start, end)
-            headers.add(name: "content-range", value: "bytes \(start)-\(end - 1)/\(download.size)")
-            (status, length) = (.partialContent, end - start)
-        case .unsatisfiable:
-            headers.add(name: "content-range", value: "bytes */\(download.size)")
-            exchange.answerHeaders = headers
-            return try await exchange.respond(.rangeNotSatisfiable, line: "the file has \(download.size) bytes")
-        }
-        headers.add(name: "content-disposition", value: URLText.attachment(item.fileName))
-        exchange.answerHeaders = headers
+        let download = try FileDownload(item.source)
+        guard let (status, length) = try await exchange.prepare(download, number: item.number) else { return }
+        exchange.answerHeaders.add(name: "content-disposition", value: URLText.attachment(item.fileName))
         let type = host.registry().preferredMIMEType(for: item.source.offered.type) ?? "application/octet-stream"
         try await deliver(item.fileName, visit, status, type, length) { try download.next() }
     }

@@ -3,6 +3,7 @@ import HTTPChannel
 import NIOCore
 import NIOHTTP1
 import Sharing
+import WebPages
 
 /// The offers of guests whose browsers run the page's script.
 extension WebServer {

@@ -3,6 +3,7 @@ import HTTPChannel
 import NIOCore
 import NIOHTTP1
 import Sharing
+import WebPages
 
 /// The ways without script, on which everything comes in one request: a form, and programs such as curl.
 extension WebServer {

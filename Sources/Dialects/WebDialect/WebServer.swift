@@ -4,6 +4,7 @@ import NIOHTTP1
 package import Sharing
 import Synchronization
 package import UniformTypes
+import WebPages
 
 /// Serves a page to guests who have only a browser, while a `WebSession` is open. One for all connections of a listener.
 package final class WebServer: Sendable {
@@ -98,7 +99,7 @@ package final class WebServer: Sendable {
         await HTTPServer.serve(
             connection, idle: Limits.idleStranger, silence: waits.silence, interim: .seconds(86_400), isIdle: isIdle
         ) { exchange in
-            RequestGuard.headers(&exchange.answerHeaders)
+            RequestGuard.add(to: &exchange.answerHeaders, policy: WebDialect.policy)
             do {
                 try await respond(to: exchange, from: visitor)
             } catch let fault as TransferError {

@@ -1,4 +1,5 @@
 import Sharing
+import WebPages
 
 /// The page as one guest gets it.
 struct WebPage {

@@ -1,6 +1,7 @@
 import CZlib
 import NIOCore
 import Sharing
+import WebPages
 
 /// Writes a ZIP as it was planned. Used by one task.
 ///
@@ -32,8 +33,8 @@ final class ZipBody {
     /// - Throws: `SourceError`.
     func next() throws(SourceError) -> ByteBuffer? {
         var buffer = ByteBuffer()
-        buffer.reserveCapacity(WebLimits.pieceBytes + Int(ZipEntry.blockBytes) + 512)
-        while buffer.readableBytes < WebLimits.pieceBytes {
+        buffer.reserveCapacity(FileDownload.pieceBytes + Int(ZipEntry.blockBytes) + 512)
+        while buffer.readableBytes < FileDownload.pieceBytes {
             let before = buffer.readableBytes
             guard try step(&buffer) else { break }
             written += UInt64(buffer.readableBytes - before)

@@ -1,4 +1,5 @@
 import Sharing
+import WebPages
 
 /// An item that guests can download.
 struct SharedItem: Sendable {

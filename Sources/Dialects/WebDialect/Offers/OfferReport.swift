@@ -68,8 +68,3 @@ struct PieceReport: Encodable, Sendable {
     /// The name in the Inbox, of an item that is this file.
     var stored: String?
 }
-
-/// The body of an answer that is no success.
-struct WebMessage: Encodable {
-    var message: String
-}

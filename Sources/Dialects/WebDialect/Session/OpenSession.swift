@@ -1,5 +1,6 @@
 import Sharing
 import Synchronization
+import WebPages
 
 /// A session with its guests and their offers.
 final class OpenSession: Sendable {

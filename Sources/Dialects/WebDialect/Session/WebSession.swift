@@ -1,4 +1,5 @@
 package import Sharing
+import WebPages
 
 /// The items and the rules that the host has opened to guests.
 package struct WebSession: Sendable {

@@ -1,22 +1,20 @@
 import Foundation
 
-/// The words of the page in one language.
-struct PageWords: Sendable {
-    let language: String
-    /// The file, as scripts get it.
-    let file: [UInt8]
+/// The words of a page in one language.
+package struct PageWords: Sendable {
+    package let language: String
+    /// The file, as scripts get it: a JSON object of texts.
+    package let file: [UInt8]
     private let words: [String: String]
 
-    private init(_ language: String, _ file: [UInt8]) {
+    package init(_ language: String, _ file: [UInt8]) {
         (self.language, self.file) = (language, file)
         words = (try? JSONDecoder().decode([String: String].self, from: Data(file))) ?? [:]
     }
 
-    /// The first one is meant where a guest reads none of them.
-    static let all = [PageWords("en", PackageResources.en_json), PageWords("de", PackageResources.de_json)]
-
     /// The words for a guest, by the value of `Accept-Language`.
-    static func accepted(_ header: String?) -> PageWords {
+    /// - Parameter all: the first one is meant where a guest reads none of them.
+    package static func accepted(_ header: String?, of all: [PageWords]) -> PageWords {
         var best: (words: PageWords, quality: Double)?
         for part in (header ?? "").split(separator: ",").prefix(16) {
             let fields = part.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
@@ -29,12 +27,12 @@ struct PageWords: Sendable {
     }
 
     /// A word, with values in place of `{key}`; the key itself if there is no such word.
-    subscript(_ key: String, _ values: [String: String] = [:]) -> String {
+    package subscript(_ key: String, _ values: [String: String] = [:]) -> String {
         var text = words[key] ?? key
         for (name, value) in values { text = text.replacing("{\(name)}", with: value) }
         return text
     }
 
     /// The keys, the same in all languages.
-    var keys: Set<String> { Set(words.keys) }
+    package var keys: Set<String> { Set(words.keys) }
 }

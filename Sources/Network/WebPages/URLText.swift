@@ -1,9 +1,9 @@
 /// Names in addresses and headers.
-enum URLText {
+package enum URLText {
     private static let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
 
     /// A name as one part of a path, and as a value of RFC 8187.
-    static func encoded(_ name: String) -> String {
+    package static func encoded(_ name: String) -> String {
         var text = ""
         for byte in name.utf8 {
             if plain.contains(byte) {
@@ -17,7 +17,7 @@ enum URLText {
     }
 
     /// A `Content-Disposition` that saves a download under its name (RFC 6266): in ASCII for old programs, and whole.
-    static func attachment(_ name: String) -> String {
+    package static func attachment(_ name: String) -> String {
         let ascii = name.unicodeScalars.map { scalar in
             (0x20...0x7E).contains(scalar.value) && !"\"\\%/".unicodeScalars.contains(scalar)
                 ? String(Character(scalar)) : "_"

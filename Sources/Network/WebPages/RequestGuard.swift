@@ -1,19 +1,18 @@
-import HTTPChannel
-import NIOHTTP1
+package import NIOHTTP1
 
 /// The checks that hold foreign pages off: they can make a browser send requests here (CSRF), or reach this machine
 /// under a name of theirs (DNS rebinding).
-enum RequestGuard {
+package enum RequestGuard {
     /// Whether a request is for one of the names of this machine.
     /// - Parameter names: with ports, in lower case, as browsers send them.
-    static func isForThisHost(_ head: HTTPRequestHead, _ names: Set<String>) -> Bool {
+    package static func isForThisHost(_ head: HTTPRequestHead, _ names: Set<String>) -> Bool {
         let hosts = head.headers["host"]
         guard hosts.count == 1 else { return false }
         return names.contains(hosts[0].lowercased())
     }
 
     /// Whether a request that changes something comes from a page of this host, or from a program.
-    static func isOfThisOrigin(_ head: HTTPRequestHead, isPlain: Bool) -> Bool {
+    package static func isOfThisOrigin(_ head: HTTPRequestHead, isPlain: Bool) -> Bool {
         let (origins, sites) = (head.headers["origin"], head.headers["sec-fetch-site"])
         guard origins.count <= 1, sites.count <= 1, sites.allSatisfy({ ["same-origin", "none"].contains($0) }) else {
             return false
@@ -25,7 +24,7 @@ enum RequestGuard {
     }
 
     /// The value of the cookie of a name.
-    static func cookie(_ name: String, in head: HTTPRequestHead) -> String? {
+    package static func cookie(_ name: String, in head: HTTPRequestHead) -> String? {
         for line in head.headers["cookie"] {
             for pair in line.split(separator: ";") {
                 let text = pair.drop { $0 == " " }
@@ -36,11 +35,9 @@ enum RequestGuard {
     }
 
     /// The headers of every answer.
-    static func headers(_ headers: inout HTTPHeaders) {
-        headers.add(
-            name: "content-security-policy",
-            value: "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' blob:; connect-src 'self'; "
-                + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+    /// - Parameter policy: the sources that the page may use (Content Security Policy, level 3).
+    package static func add(to headers: inout HTTPHeaders, policy: String) {
+        headers.add(name: "content-security-policy", value: policy + "; base-uri 'none'; frame-ancestors 'none'")
         headers.add(name: "x-content-type-options", value: "nosniff")
         // Not `no-referrer`: with it, browsers send forms with `Origin: null`, and no form could be told from a foreign one.
         headers.add(name: "referrer-policy", value: "same-origin")

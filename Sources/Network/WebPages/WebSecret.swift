@@ -29,7 +29,7 @@ package enum WebSecret {
     }
 
     /// Whether two secrets are equal, in a time that says nothing about the place where they differ.
-    static func areEqual(_ one: String, _ other: String) -> Bool {
+    package static func areEqual(_ one: String, _ other: String) -> Bool {
         KeyDerivation.areEqual(Array(one.utf8), Array(other.utf8))
     }
 }

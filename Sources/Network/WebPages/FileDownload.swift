@@ -1,49 +1,53 @@
 import Foundation
-import NIOCore
-import Sharing
+package import NIOCore
+package import Sharing
 
 /// A file, from its opening to its last byte. Used by one task.
-final class FileDownload {
-    let entry: FileEntry
+package final class FileDownload {
+    package let entry: FileEntry
     /// Bytes of the whole file.
-    let size: UInt64
+    package let size: UInt64
     private let reading: any ItemReading
     private var left: UInt64
     private var end: UInt64
 
+    /// Bytes of one piece.
+    package static let pieceBytes = 256 << 10
+
     /// - Throws: `SourceError` for an item that is no file any more, or of an unknown size.
-    init(_ item: SharedItem) throws(SourceError) {
-        reading = try item.source.open()
+    package init(_ source: any ItemSource) throws(SourceError) {
+        reading = try source.open()
         guard case .file(let entry)? = try reading.next(), let size = entry.size else {
-            throw SourceError(.changed, "\(item.source.origin) is no file of a known size")
+            throw SourceError(.changed, "\(source.origin) is no file of a known size")
         }
         (self.entry, self.size, left, end) = (entry, size, size, size)
     }
 
     /// Differs between two states of the file.
-    func tag(_ number: Int) -> String {
+    /// - Parameter number: of the item.
+    package func tag(_ number: Int) -> String {
         let time = entry.modified ?? Timestamp(seconds: 0, nanoseconds: 0)
         return "\"\(number)-\(size)-\(time.seconds).\(time.nanoseconds)\""
     }
 
     /// The time of the last change, for `Last-Modified`.
-    var date: String? {
+    package var date: String? {
         guard let seconds = entry.modified?.seconds, (0...253_402_300_799).contains(seconds) else { return nil }
         return HTTPDate.text(seconds)
     }
 
     /// Continues at `start`, and ends before `end`.
-    func narrow(to start: UInt64, _ end: UInt64) throws(SourceError) {
+    package func narrow(to start: UInt64, _ end: UInt64) throws(SourceError) {
         try reading.seek(to: start)
         (left, self.end) = (end - start, end)
     }
 
     /// The next bytes; nil at the end.
     /// - Throws: `SourceError`; before the last bytes if the file has changed.
-    func next() throws(SourceError) -> ByteBuffer? {
+    package func next() throws(SourceError) -> ByteBuffer? {
         guard left > 0 else { return nil }
         var piece = ByteBuffer()
-        let most = Int(min(left, UInt64(WebLimits.pieceBytes)))
+        let most = Int(min(left, UInt64(Self.pieceBytes)))
         let count = try piece.read(reading, upTo: most)
         guard count > 0 else { throw SourceError(.changed, "the file has become shorter") }
         left -= UInt64(count)
@@ -54,7 +58,7 @@ final class FileDownload {
 
 extension ByteBuffer {
     /// Appends the next bytes of a file: at least one, or none at its end.
-    mutating func read(_ reading: any ItemReading, upTo most: Int) throws(SourceError) -> Int {
+    package mutating func read(_ reading: any ItemReading, upTo most: Int) throws(SourceError) -> Int {
         var fault: SourceError?
         let count = writeWithUnsafeMutableBytes(minimumWritableBytes: most) { room in
             do throws(SourceError) {
@@ -71,7 +75,7 @@ extension ByteBuffer {
 
 extension ItemReading {
     /// Checks that the file ends here, and has not changed while it was read.
-    func checkEnd() throws(SourceError) {
+    package func checkEnd() throws(SourceError) {
         let rest = try withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { room throws(SourceError) in
             try read(into: room)
         }
@@ -80,8 +84,8 @@ extension ItemReading {
 }
 
 /// Times as HTTP writes them: `Fri, 01 May 2026 10:00:00 GMT`.
-enum HTTPDate {
-    static func text(_ seconds: Int64) -> String {
+package enum HTTPDate {
+    package static func text(_ seconds: Int64) -> String {
         var (time, parts) = (time_t(seconds), tm())
         gmtime_r(&time, &parts)
         let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]

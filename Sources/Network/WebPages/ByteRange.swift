@@ -1,5 +1,5 @@
 /// The part of a file that a client asks for (RFC 9110, section 14).
-enum ByteRange: Equatable {
+package enum ByteRange: Sendable, Equatable {
     /// No range, several, or one that cannot be read: the client gets all of it.
     case whole
     /// The bytes from `start` to `end`, which is not a part of it.
@@ -9,7 +9,7 @@ enum ByteRange: Equatable {
     /// - Parameters:
     ///   - header: the value of `Range`.
     ///   - size: the bytes of the file.
-    init(_ header: String?, size: UInt64) {
+    package init(_ header: String?, size: UInt64) {
         self = .whole
         guard let header, header.lowercased().hasPrefix("bytes=") else { return }
         let sides = header.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)

@@ -1,0 +1,77 @@
+import Foundation
+package import HTTPChannel
+import NIOCore
+package import NIOHTTP1
+
+extension HTTPExchange {
+    package func respond(_ status: HTTPResponseStatus, html: String) async throws {
+        try await respond(status, contentType: "text/html; charset=utf-8", body: ByteBuffer(string: html))
+    }
+
+    /// An answer for people with a program; ends the connection if the body of the request was not read.
+    package func respond(_ status: HTTPResponseStatus, line: String, closing: Bool = false) async throws {
+        let body = ByteBuffer(string: line.hasSuffix("\n") ? line : line + "\n")
+        let type = "text/plain; charset=utf-8"
+        if closing {
+            try await respondAndClose(status, contentType: type, body: body)
+        } else {
+            try await respond(status, contentType: type, body: body)
+        }
+    }
+
+    package func respond(_ status: HTTPResponseStatus, json: some Encodable) async throws {
+        try await respond(status, body: ByteBuffer(bytes: try JSONEncoder().encode(json)))
+    }
+
+    /// Refuses a request, and ends the connection: its body has not been read.
+    package func refuse(_ status: HTTPResponseStatus, _ message: String) async throws {
+        let body = ByteBuffer(bytes: try JSONEncoder().encode(Message(message: message)))
+        try await respondAndClose(status, body: body)
+    }
+
+    /// Answers 404: the path is unknown, or is a secret.
+    package func refuseUnknown() async throws {
+        try await respondAndClose(.notFound, contentType: "text/plain", body: ByteBuffer(string: "not here\n"))
+    }
+
+    /// Answers with a file of the page.
+    package func respond(static bytes: [UInt8], _ type: String) async throws {
+        answerHeaders.replaceOrAdd(name: "cache-control", value: "no-cache")
+        try await respond(.ok, contentType: type, body: ByteBuffer(bytes: bytes))
+    }
+
+    /// Sets the headers of a download, and narrows it to the range that the client asks for (RFC 9110, section 14).
+    /// - Parameter number: of the item.
+    /// - Returns: the status and the bytes of the answer, which the caller sends; nil if this has refused the range.
+    package func prepare(
+        _ download: FileDownload, number: Int
+    ) async throws -> (status: HTTPResponseStatus, length: UInt64)? {
+        let tag = download.tag(number)
+        answerHeaders.add(name: "accept-ranges", value: "bytes")
+        answerHeaders.add(name: "etag", value: tag)
+        if let date = download.date { answerHeaders.add(name: "last-modified", value: date) }
+        var range = ByteRange(head.headers.first(name: "range"), size: download.size)
+        if let condition = head.headers.first(name: "if-range"), condition != tag, condition != download.date {
+            range = .whole
+        }
+        switch range {
+        case .whole: return (.ok, download.size)
+        case .part(let start, let end):
+            try download.narrow(to: start, end)
+            answerHeaders.add(name: "content-range", value: "bytes \(start)-\(end - 1)/\(download.size)")
+            return (.partialContent, end - start)
+        case .unsatisfiable:
+            answerHeaders.add(name: "content-range", value: "bytes */\(download.size)")
+            try await respond(.rangeNotSatisfiable, line: "the file has \(download.size) bytes")
+            return nil
+        }
+    }
+
+    /// The bytes of the body as the client says; nil for a body in chunks.
+    package var announcedBytes: UInt64? { head.headers.first(name: "content-length").flatMap { UInt64($0) } }
+}
+
+/// The body of a refusal.
+private struct Message: Encodable {
+    var message: String
+}
