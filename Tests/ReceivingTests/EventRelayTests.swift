@@ -42,6 +42,21 @@ struct EventRelayTests {
         return offer
     }
 
+    @Test("the progress of a transfer is told a few times a second, and again from its start after its end")
+    func progress() {
+        let desk = Desk()
+        let id = TransferID()
+        for bytes in 1...1_000 {
+            desk.relay.see(.reception(.progressed(id, from: friend, received: UInt64(bytes), of: 1_000)))
+        }
+        #expect(desk.told.all.count < 5)
+        #expect(
+            desk.told.all.first == .progress(transfer: id.text, peer: friend.provenText, bytes: 1, total: 1_000))
+        desk.relay.see(.reception(.ended(id, from: friend, Receipt(transfer: id, items: []), nil)))
+        desk.relay.see(.reception(.progressed(id, from: friend, received: 5, of: 1_000)))
+        #expect(desk.told.all.last == .progress(transfer: id.text, peer: friend.provenText, bytes: 5, total: 1_000))
+    }
+
     @Test("a contact is introduced by the user's own name for it, whatever its own name is")
     func contact() throws {
         let desk = Desk()
@@ -159,7 +174,10 @@ struct EventRelayTests {
         relay.see(.reception(.opened(arrival, HandlerAnswer(.none))))
         relay.see(.reception(.progressed(offer.transfer, from: friend, received: 1, of: 2)))
         let summary = ArrivalSummary(arrival, contact: "Anna", content: nil)
-        let events: [ControlEvent] = [.stored(summary), .opened(summary, answer: "no", exitCode: 1)]
+        let events: [ControlEvent] = [
+            .stored(summary), .opened(summary, answer: "no", exitCode: 1),
+            .progress(transfer: offer.transfer.text, peer: friend.provenText, bytes: 1, total: 2),
+        ]
         #expect(told.all == (isWatched ? events : []))
     }
 }

@@ -39,7 +39,7 @@ package final class EventFeed: Sendable {
         // Events about the current state are kept for later watchers; other events are useless without a watcher.
         switch event {
         case .ready, .offer, .settled: break
-        case .stored, .opened, .left, .ended, .settings, .protection: guard isWatched else { return }
+        case .progress, .stored, .opened, .left, .ended, .settings, .protection: guard isWatched else { return }
         }
         guard let line = try? ControlCoding.line(event) else { return }
         let dropped: [Watcher] = state.withLockedValue { state in
@@ -47,7 +47,7 @@ package final class EventFeed: Sendable {
             case .ready: state.ready = line
             case .offer(let offer): state.waiting[offer.number] = line
             case .settled(let offer): state.waiting[offer.number] = nil
-            case .stored, .opened, .left, .ended, .settings, .protection: break
+            case .progress, .stored, .opened, .left, .ended, .settings, .protection: break
             }
             var dropped: [Watcher] = []
             for number in state.watchers.keys {

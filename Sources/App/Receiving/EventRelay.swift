@@ -17,6 +17,10 @@ final class EventRelay: Sendable {
     private let ready = Mutex<ReceiverSummary?>(nil)
     /// The numbers of the offers that wait.
     private let waiting = Mutex<[TransferID: Int]>([:])
+    /// When the progress of each running transfer was sent.
+    private let progress = Mutex<[TransferID: ContinuousClock.Instant]>([:])
+    /// Between two events about the progress of a transfer.
+    private static let progressPause: Duration = .milliseconds(250)
 
     /// - Parameters:
     ///   - isWatched: whether any client is watching.
@@ -43,7 +47,11 @@ final class EventRelay: Sendable {
             tell(.stored(summary(of: arrival)))
         case .reception(.opened(let arrival, let answer)) where answer.state != .none && isWatched():
             tell(.opened(summary(of: arrival), answer: answer.state.rawValue, exitCode: answer.exitCode))
+        case .reception(.progressed(let transfer, let peer, let received, let total)):
+            guard isWatched(), isDue(transfer) else { return }
+            tell(.progress(transfer: transfer.text, peer: peer.provenText, bytes: received, total: total))
         case .reception(.ended(let transfer, let peer, _, let fault)):
+            progress.withLock { _ = $0.removeValue(forKey: transfer) }
             tell(.ended(transfer: transfer.text, peer: peer.provenText, fault: fault?.message))
         case .settings(let report):
             tell(.settings(report))
@@ -55,6 +63,15 @@ final class EventRelay: Sendable {
         case .reception, .remarked:
             // `entered` sends the offers that wait.
             break
+        }
+    }
+
+    /// Whether the progress of a transfer may be sent again.
+    private func isDue(_ transfer: TransferID) -> Bool {
+        progress.withLock { progress in
+            if let last = progress[transfer], last.duration(to: .now) < Self.progressPause { return false }
+            progress[transfer] = .now
+            return true
         }
     }
 

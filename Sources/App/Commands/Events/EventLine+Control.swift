@@ -23,6 +23,8 @@ extension EventLine {
                 .waited(
                     offer: settled.number, Sender(settled),
                     Answers(answers: answers, acceptedCount: settled.accepted)))
+        case .progress(let transfer, let peer, let bytes, let total):
+            self = .progress(.received(Transfer(transfer, from: peer), Course(bytes: bytes, total: total)))
         case .stored(let arrival):
             self = .stored(.received(Arrived(arrival)))
         case .opened(let arrival, let answer, let code):

@@ -122,7 +122,7 @@ struct ArrivalChoice: Sendable {
                 case let state?: answer == state.rawValue
                 }
             return isOfState && isWanted(arrival)
-        case .ready, .offer, .settled, .settings, .protection, .ended: return false
+        case .ready, .offer, .settled, .progress, .settings, .protection, .ended: return false
         }
     }
 

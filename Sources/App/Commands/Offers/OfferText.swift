@@ -62,7 +62,7 @@ enum OfferText {
             return [line] + (warning(offer).map { [$0] } ?? [])
         case .settled(let offer):
             return ["\(offer.number): \(outcome(offer))"]
-        case .ready, .stored, .opened, .left, .settings, .protection, .ended:
+        case .ready, .progress, .stored, .opened, .left, .settings, .protection, .ended:
             return []
         }
     }

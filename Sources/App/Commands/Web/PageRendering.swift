@@ -102,7 +102,7 @@ struct PageRendering: Sendable {
             Console.shared.result("stored \(name), \(ByteCount.text(arrival.size)), from \(sender)")
         case .ended(_, _, let fault?):
             Console.shared.result("a transfer of a guest ended: \(TerminalText.escaped(fault, limit: 400))")
-        case .opened, .ended, .ready, .left, .settings, .protection: break
+        case .progress, .opened, .ended, .ready, .left, .settings, .protection: break
         }
     }
 

@@ -10,6 +10,8 @@ package enum ControlEvent: Codable, Sendable, Equatable {
     case offer(OfferSummary)
     /// The offer waits no longer: it was answered or withdrawn, or its time was up.
     case settled(SettledOffer)
+    /// A transfer has moved on: bytes that have come, of all of its accepted items. A few times a second at most.
+    case progress(transfer: String, peer: String?, bytes: UInt64, total: UInt64)
     /// An item is in the Inbox.
     case stored(ArrivalSummary)
     /// A handler has answered for an arrival: `HandlerAnswer.State`, and its exit code.
