@@ -293,9 +293,23 @@ let package = Package(
             ],
             tests: ["Digests", "HTTPChannel", "ToyDialect", "WaftDialect"])
         + module(
+            .app, "Desk",
+            [
+                "ItemSources", "HTTPChannel", "SecureTransport", "Sharing", "SystemCalls", "UniformTypes", "WebPages",
+                nioCore, nioHTTP1, nioPosix, logging, subprocess, systemPackage,
+            ],
+            tests: nil,
+            embedded: [
+                "desk.html", "desk.css", "icon.svg", "de.json", "en.json", "ask.js", "contacts.js", "desk.js",
+                "doctor.js", "dom.js", "drops.js", "events.js", "handlers.js", "history.js", "icons.js",
+                "inbox.js", "parts.js", "peers.js", "plot.js", "preview.js", "questions.js", "room.js", "send.js",
+                "sending.js", "settings.js", "store.js", "tar.js", "transfers.js", "types.js", "verbs.js",
+                "virtual.js", "visible.js", "words.js",
+            ].map { "Page/" + $0 })
+        + module(
             .app, "Commands",
             [
-                "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes",
+                "Desk", "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes",
                 "ContentCheck",
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
                 "Pairing", "Outbox", "Previews", "PropertyLists", "Executors", "Streams", "CLinuxShims", "DBusClient",

@@ -190,6 +190,40 @@ package final class HTTPExchange {
         }
     }
 
+    /// Sends an answer whose pieces come in their own time, each at once. The task that makes them is cancelled when the
+    /// client leaves.
+    /// - Parameter make: calls its parameter with each piece, which throws if the client has left.
+    package func respond(
+        _ status: HTTPResponseStatus, contentType: String,
+        streaming make: @escaping @Sendable (@escaping @Sendable (ByteBuffer) async throws -> Void) async -> Void
+    ) async throws {
+        hasAnswered = true
+        mustClose = true
+        var headers = answerHeaders
+        headers.add(name: "content-type", value: contentType)
+        headers.add(name: "transfer-encoding", value: "chunked")
+        headers.add(name: "connection", value: "close")
+        let (channel, watch, silence) = (self.channel, stream.watch, timeout.silence)
+        let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+        try await channel.writeAndFlush(HTTPServerResponsePart.head(head)).get()
+        let task = Task {
+            await make { piece in
+                // A client that takes nothing is closed.
+                watch.expect(within: silence)
+                defer { watch.rest() }
+                try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(piece))).get()
+            }
+        }
+        departure.whenLeft { task.cancel() }
+        defer { departure.whenLeft(nil) }
+        await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        try await channel.writeAndFlush(HTTPServerResponsePart.end(nil)).get()
+    }
+
     /// - Parameter length: bytes of the body; nil if they are not known yet.
     private func respond(
         _ status: HTTPResponseStatus, _ contentType: String?, length: Int?, _ next: () throws -> ByteBuffer?

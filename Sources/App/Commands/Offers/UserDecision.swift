@@ -48,4 +48,5 @@ extension LockCommand: UserDecision {}
 // These verbs bring their own rules for received items.
 extension ReceiveCommand: UserDecision {}
 extension WebCommand: UserDecision {}
+extension DeskCommand: UserDecision {}
 extension WaftDaemonCommand: UserDecision {}

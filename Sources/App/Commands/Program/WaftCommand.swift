@@ -15,7 +15,8 @@ package struct WaftCommand: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            SendCommand.self, ShareCommand.self, ReceiveCommand.self, WebCommand.self, PeersCommand.self,
+            SendCommand.self, ShareCommand.self, ReceiveCommand.self, WebCommand.self, DeskCommand.self,
+            PeersCommand.self,
             InboxCommand.self, OffersCommand.self,
             AcceptCommand.self, DeclineCommand.self, StatusCommand.self, HistoryCommand.self, HandlersCommand.self,
             OpenCommand.self, PairCommand.self, ContactsCommand.self, VisibleCommand.self, PolicyCommand.self,

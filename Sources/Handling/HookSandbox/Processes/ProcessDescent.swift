@@ -57,11 +57,11 @@ package enum ProcessDescent: Hashable, Sendable {
                 return nil
             }
             guard let isLauncher = parent.isLauncher else { return nil }
-            let isWaft = parent.isWaft
+            let isReceiver = parent.isWaft && !parent.isDesk
             // If it is still the parent, its id was not reused meanwhile.
             guard child.parent == number else { return nil }
             if isLauncher { return .handler }
-            if isWaft { return .receiver }
+            if isReceiver { return .receiver }
             child = parent
         }
         return .unknown("there are too many processes above it")
@@ -123,6 +123,16 @@ private final class ProcessFolder {
         let name = String(decoding: path.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
         return ["waft", "waftd", "waft (deleted)", "waftd (deleted)"].contains(name)
     }
+
+    /// Whether it is `waft desk`, which runs verbs for the user and receives nothing. It must not descend from a handler or a
+    /// receiver either: the walk goes on above it.
+    var isDesk: Bool {
+        guard let command = read("cmdline", Self.commandBytes) else { return false }
+        let words = command.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+        return words.count > 1 && words[1].elementsEqual(Self.desk.utf8)
+    }
+
+    private static let desk = "desk"
 
     private func read(_ name: String, _ limit: Int) -> [UInt8]? {
         let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC)

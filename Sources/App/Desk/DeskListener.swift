@@ -1,0 +1,98 @@
+import Foundation
+import Glibc
+import HTTPChannel
+package import Logging
+import NIOPosix
+import SecureTransport
+import Sharing
+import SystemCalls
+import WebPages
+
+/// The desk while it runs: two ports of loopback, for the pages and for the previews.
+package struct DeskListener: Sendable {
+    /// Stands for the windows in the counts of connections. Nothing is transferred by it.
+    private static let windows = Dialect(
+        name: "desk", title: "the desk", proof: .never, givesReceipts: false, resumes: false)
+
+    private let pages: SecureListener
+    private let previews: SecureListener
+    private let server: DeskServer
+    private let previewServer: PreviewServer
+    private let door: DeskDoor
+    private let openWindows: DeskWindows
+    private let folder: String
+
+    /// Binds both ports.
+    /// - Parameters:
+    ///   - run: the private folder of the session.
+    ///   - shared: absolute paths that are to be shared.
+    /// - Throws: `ListenerError`, `SystemError`.
+    package static func bind(
+        program: DeskProgram, name: String, version: String, shared: [String], run: String, logger: Logger
+    ) async throws -> DeskListener {
+        let (pages, previews) = (try await bind(logger), try await bind(logger))
+        let folder = run + "/desk-" + WebSecret.make()
+        try systemCall { mkdir(folder, 0o700) }
+        let token = WebSecret.make()
+        let (door, windows) = (DeskDoor(), DeskWindows())
+        let server = DeskServer(
+            DeskServer.Host(
+                program: program, door: door, windows: windows, authorities: authorities(pages.port),
+                previews: "http://127.0.0.1:\(previews.port)/\(token)", name: name, version: version, shared: shared,
+                folder: folder))
+        return DeskListener(
+            pages: pages, previews: previews, server: server,
+            previewServer: PreviewServer(
+                program, authorities: authorities(previews.port), token: token, folder: folder),
+            door: door, openWindows: windows, folder: folder)
+    }
+
+    private static func bind(_ logger: Logger) async throws -> SecureListener {
+        try await SecureListener.bind(
+            SecureListener.Configuration(host: "127.0.0.1", plainFor: windows), group: .singleton, logger: logger)
+    }
+
+    private static func authorities(_ port: Int) -> Set<String> { ["127.0.0.1:\(port)", "localhost:\(port)"] }
+
+    /// The address of a new window: with a secret of one use in the fragment, which browsers send nowhere.
+    package func makeAddress() -> String { "http://127.0.0.1:\(pages.port)/#\(door.makeSecret())" }
+
+    /// A private file that leads a browser to a new window. An argument with the address could be read by other users.
+    /// - Throws: `SystemError`.
+    package func makeDoorFile() throws -> String {
+        let path = folder + "/open.html"
+        let page = """
+            <!doctype html><meta charset="utf-8"><title>Waft</title><meta http-equiv="refresh" content="0;url=\(makeAddress())">
+
+            """
+        guard
+            FileManager.default.createFile(
+                atPath: path, contents: Data(page.utf8), attributes: [.posixPermissions: 0o600])
+        else { throw SystemError.last }
+        return path
+    }
+
+    /// Serves until no window has been open for `grace`, or the task is cancelled. Then nothing listens, and nothing is left.
+    package func run(grace: Duration = .seconds(180)) async {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try? await pages.run { channel, _ in
+                    try HTTPServer.configure(channel)
+                } onConnection: { connection in
+                    await server.serve(connection.output, isIdle: { connection.place?.isIdle($0) })
+                }
+            }
+            group.addTask {
+                try? await previews.run { channel, _ in
+                    try HTTPServer.configure(channel)
+                } onConnection: { connection in
+                    await previewServer.serve(connection.output, isIdle: { connection.place?.isIdle($0) })
+                }
+            }
+            group.addTask { await openWindows.waitUntilClosed(for: grace) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import NIOHTTP1
+import WebPages
+
+/// The files of the pages.
+enum DeskPage {
+    private static let words = [PageWords("en", PackageResources.en_json), PageWords("de", PackageResources.de_json)]
+
+    /// - Parameter name: the whole path without its slash.
+    /// - Returns: nil for a name that no file has.
+    static func file(_ name: String, _ headers: HTTPHeaders) -> (bytes: [UInt8], type: String)? {
+        switch name {
+        case "": (PackageResources.desk_html, "text/html; charset=utf-8")
+        case "desk.css": (PackageResources.desk_css, "text/css")
+        case "icon.svg": (PackageResources.icon_svg, "image/svg+xml")
+        case "words.json":
+            (PageWords.accepted(headers.first(name: "accept-language"), of: words).file, "application/json")
+        default: scripts[name].map { ($0, "text/javascript") }
+        }
+    }
+
+    private static let scripts = [
+        "ask.js": PackageResources.ask_js,
+        "contacts.js": PackageResources.contacts_js,
+        "desk.js": PackageResources.desk_js,
+        "doctor.js": PackageResources.doctor_js,
+        "dom.js": PackageResources.dom_js,
+        "drops.js": PackageResources.drops_js,
+        "events.js": PackageResources.events_js,
+        "handlers.js": PackageResources.handlers_js,
+        "history.js": PackageResources.history_js,
+        "icons.js": PackageResources.icons_js,
+        "inbox.js": PackageResources.inbox_js,
+        "parts.js": PackageResources.parts_js,
+        "peers.js": PackageResources.peers_js,
+        "plot.js": PackageResources.plot_js,
+        "preview.js": PackageResources.preview_js,
+        "questions.js": PackageResources.questions_js,
+        "room.js": PackageResources.room_js,
+        "send.js": PackageResources.send_js,
+        "sending.js": PackageResources.sending_js,
+        "settings.js": PackageResources.settings_js,
+        "store.js": PackageResources.store_js,
+        "tar.js": PackageResources.tar_js,
+        "transfers.js": PackageResources.transfers_js,
+        "types.js": PackageResources.types_js,
+        "verbs.js": PackageResources.verbs_js,
+        "virtual.js": PackageResources.virtual_js,
+        "visible.js": PackageResources.visible_js,
+        "words.js": PackageResources.words_js,
+    ]
+}

@@ -1,0 +1,144 @@
+import Foundation
+package import HTTPChannel
+import NIOCore
+import NIOHTTP1
+import Sharing
+import WebPages
+
+/// Serves the windows of the desk: its pages, and the verbs of the command line for them. One for all connections.
+package final class DeskServer: Sendable {
+    /// The desk's surroundings.
+    package struct Host: Sendable {
+        package var program: DeskProgram
+        package var door: DeskDoor
+        package var windows: DeskWindows
+        /// The values of `Host` that are this desk's: loopback with its port.
+        package var authorities: Set<String>
+        /// The origin and the path of the previews.
+        package var previews: String
+        /// The name of this machine.
+        package var name: String
+        package var version: String
+        /// Absolute paths that are to be shared.
+        package var shared: [String]
+        /// A private folder for the programs that hand over what the browser sends.
+        package var folder: String
+
+        package init(
+            program: DeskProgram, door: DeskDoor, windows: DeskWindows, authorities: Set<String>, previews: String,
+            name: String, version: String, shared: [String], folder: String
+        ) {
+            (self.program, self.door, self.windows) = (program, door, windows)
+            (self.authorities, self.previews, self.name) = (authorities, previews, name)
+            (self.version, self.shared, self.folder) = (version, shared, folder)
+        }
+    }
+
+    static let cookie = "waft-desk"
+
+    let host: Host
+    let sendings: BrowserSendings
+
+    package init(_ host: Host) {
+        self.host = host
+        sendings = BrowserSendings(host.program, folder: host.folder)
+    }
+
+    /// Serves one connection until it is closed.
+    package func serve(_ connection: HTTPServer.Connection, isIdle: (Bool) -> Void = { _ in }) async {
+        await HTTPServer.serve(
+            connection, idle: .seconds(60), silence: Limits.silence, interim: .seconds(86_400), isIdle: isIdle
+        ) { exchange in
+            let previews = host.previews.split(separator: "/").prefix(2).joined(separator: "//")
+            RequestGuard.add(
+                to: &exchange.answerHeaders,
+                policy: "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' blob: \(previews); "
+                    + "media-src \(previews); frame-src \(previews); connect-src 'self'; form-action 'none'")
+            try await respond(to: exchange)
+        }
+    }
+
+    private func respond(to exchange: HTTPExchange) async throws {
+        guard RequestGuard.isForThisHost(exchange.head, host.authorities) else {
+            return try await exchange.respond(.misdirectedRequest, line: "this is another host", closing: true)
+        }
+        guard let names = RequestTarget(exchange.head.uri).names else { return try await exchange.refuseUnknown() }
+        if exchange.head.method == .GET, names.count == 1, let file = DeskPage.file(names[0], exchange.head.headers) {
+            exchange.answerHeaders.add(name: "vary", value: "accept-language")
+            return try await exchange.respond(static: file.bytes, file.type)
+        }
+        guard RequestGuard.isOfThisOrigin(exchange.head, isPlain: true) else {
+            return try await exchange.refuse(.forbidden, "this comes from another page")
+        }
+        let token = RequestGuard.cookie(Self.cookie, in: exchange.head)
+        if exchange.head.method == .POST, names == ["enter"] { return try await enter(exchange, token) }
+        guard host.door.knows(token) else {
+            return try await exchange.refuse(.forbidden, "open a window with: waft desk")
+        }
+        try await answer(exchange, names)
+    }
+
+    private func answer(_ exchange: HTTPExchange, _ names: [String]) async throws {
+        switch (exchange.head.method, names.first, names.count) {
+        case (.GET, "facts", 1):
+            try await exchange.respond(
+                .ok,
+                json: DeskFacts(
+                    name: host.name, previews: host.previews, shared: host.shared, version: host.version))
+        case (.POST, "verb", 1): try await runVerb(exchange)
+        case (.POST, "unlock", 1): try await unlock(exchange)
+        case (.POST, "sendings", 1): try await beginSending(exchange)
+        case (.GET, "sendings", 2): try await followSending(exchange, names[1])
+        case (.DELETE, "sendings", 2): try await cancelSending(exchange, names[1])
+        case (.PUT, "sendings", 4) where names[2] == "items": try await takeItem(exchange, names[1], names[3])
+        default: try await exchange.refuseUnknown()
+        }
+    }
+
+    private struct Entry: Decodable {
+        var secret: String?
+    }
+
+    /// Exchanges the secret of a window for a cookie.
+    private func enter(_ exchange: HTTPExchange, _ token: String?) async throws {
+        let entry = try await document(Entry.self, of: exchange, upTo: 1 << 10)
+        guard let entry else { return }
+        if host.door.knows(token) {
+            return try await exchange.respond(.noContent, contentType: nil, body: ByteBuffer())
+        }
+        guard let secret = entry.secret, let token = host.door.enter(secret) else {
+            return try await exchange.refuse(
+                .forbidden, "the key of this window is spent; open another with: waft desk")
+        }
+        exchange.answerHeaders.add(
+            name: "set-cookie", value: "\(Self.cookie)=\(token); Path=/; HttpOnly; SameSite=Strict")
+        try await exchange.respond(.noContent, contentType: nil, body: ByteBuffer())
+    }
+
+    /// The JSON document in the body of a request.
+    /// - Returns: nil if this has refused the request.
+    func document<Value: Decodable>(
+        _ type: Value.Type, of exchange: HTTPExchange, upTo limit: Int
+    ) async throws -> Value? {
+        // Pages of others cannot send this type without asking first.
+        let form = exchange.head.headers.first(name: "content-type") ?? ""
+        guard form.lowercased().split(separator: ";").first == "application/json" else {
+            try await exchange.refuse(.unsupportedMediaType, "a request is JSON")
+            return nil
+        }
+        let body = try await exchange.body(upTo: limit)
+        guard let value = try? JSONDecoder().decode(type, from: Data(body.readableBytesView)) else {
+            try await exchange.refuse(.badRequest, "the request has another form")
+            return nil
+        }
+        return value
+    }
+}
+
+/// The answer to `GET /facts`.
+private struct DeskFacts: Encodable {
+    var name: String
+    var previews: String
+    var shared: [String]
+    var version: String
+}

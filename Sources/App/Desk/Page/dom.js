@@ -1,0 +1,65 @@
+// Making elements. Foreign text enters the page here, as text.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Makes an element: `make("p.help#id", { onclick, hidden, "aria-label": … }, child, …)`. Strings become text. */
+export function make(what, ...rest) {
+	const [, tag, more] = what.match(/^([\w-]*)(.*)$/), node = document.createElement(tag || "div");
+	for (const [, sign, name] of more.matchAll(/([.#])([\w-]+)/g)) sign === "#" ? node.id = name : node.classList.add(name);
+	return fill(node, rest);
+}
+
+export function svg(tag, ...rest) {
+	return fill(document.createElementNS(SVG, tag), rest);
+}
+
+function fill(node, rest) {
+	for (const part of rest.flat(3)) {
+		if (part === null || part === undefined || part === false || part === "") continue;
+		if (part instanceof Node) node.append(part);
+		else if (typeof part === "object") for (const [key, value] of Object.entries(part)) set(node, key, value);
+		else node.append(String(part));
+	}
+	return node;
+}
+
+function set(node, key, value) {
+	if (value === undefined || value === null) return;
+	if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+	else if (key.includes("-") || node instanceof SVGElement || key === "for" || key === "list" || key === "role") {
+		if (value !== false || key.startsWith("aria-")) node.setAttribute(key, value);
+	} else node[key] = value;
+}
+
+export const $ = id => document.getElementById(id);
+
+/** Characters that would move or hide others are shown as their numbers, as in the terminal. */
+export const shown = text => String(text ?? "").replace(/[\0-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+	c => `\\u{${c.codePointAt().toString(16).toUpperCase()}}`);
+
+/** A foreign name: isolated in its direction, whole in the tooltip. */
+export const named = (text, what = "bdi.name") => make(what, {title: shown(text), dir: "auto"}, shown(text));
+
+/** A name in the midst of a sentence made by `word`. */
+export const isolated = text => `\u2068${shown(text)}\u2069`;
+
+export const show = (node, yes) => {node.hidden = !yes;};
+
+/** Says something to screen readers only. */
+export function say(text) {
+	$("live").textContent = "";
+	setTimeout(() => {$("live").textContent = text;}, 50);
+}
+
+/** Replaces the children of a node, and keeps the focus on the element of the same data-key. */
+export function replace(node, ...children) {
+	const key = node.contains(document.activeElement) && document.activeElement.dataset.key;
+	node.replaceChildren(...children.flat(3).filter(Boolean));
+	if (key) node.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({preventScroll: true});
+}
+
+/** Calls a function at most once a frame. */
+export function framed(work) {
+	let waits = 0;
+	return () => {waits ||= requestAnimationFrame(() => {waits = 0; work();});};
+}

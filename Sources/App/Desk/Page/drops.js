@@ -1,0 +1,70 @@
+// Files, links and texts that are dropped or pasted anywhere.
+import {$, show} from "/dom.js";
+import {called} from "/store.js";
+import {word} from "/words.js";
+import {openSheet, sendAtOnce} from "/send.js";
+
+/** All files below the entries of a drop, each with its path from the dropped folder on. */
+async function walk(entries, found) {
+	for (const entry of entries) {
+		if (entry.isFile) {
+			const file = await new Promise((yes, no) => entry.file(yes, no));
+			found.push({file, path: entry.fullPath.replace(/^\/+/, "")});
+		} else {
+			const reader = entry.createReader();
+			for (let part; !part || part.length;) {
+				part = await new Promise((yes, no) => reader.readEntries(yes, no));
+				await walk(part, found);
+			}
+		}
+	}
+	return found;
+}
+
+/** What a drop or the clipboard holds: files with paths, or a text. */
+export async function held(data) {
+	const entries = [...data.items].filter(i => i.kind === "file").map(i => i.webkitGetAsEntry?.());
+	const loose = [...data.files], text = data.getData("text/uri-list") || data.getData("text/plain");
+	if (!loose.length && !entries.length) return {text};
+	if (entries.length && entries.every(Boolean)) return {files: await walk(entries, [])};
+	return {files: loose.map(file => ({file, path: file.name}))};
+}
+
+/** Lets another place take files: `node.drop` is a peer, `node.take` a function of the event's data. */
+const placeOf = event => event.target.closest?.(".peer, .takes") ?? event.target.closest?.("dialog");
+
+export function acceptDrops() {
+	let over = null;
+	const mark = node => {
+		if (over !== node) {over?.classList.remove("over"); node?.classList?.add("over");}
+		over = node;
+	};
+	const end = () => {show($("dropping"), false); mark(null); document.body.classList.remove("drags");};
+	addEventListener("dragover", event => {
+		if (!event.dataTransfer.types.some(t => /^Files$|^text\//.test(t))) return;
+		event.preventDefault();
+		event.dataTransfer.dropEffect = "copy";
+		const place = placeOf(event), peer = place?.drop;
+		mark(place);
+		document.body.classList.add("drags");
+		$("dropping").textContent = peer ? word(peer.away ? "queueFor" : "dropOn", {name: called(peer)}) : place?.take ? word("dropTest") : word("dropAnywhere");
+		show($("dropping"), true);
+	});
+	addEventListener("dragleave", event => {if (!event.relatedTarget) end();});
+	addEventListener("drop", async event => {
+		event.preventDefault();
+		const place = placeOf(event);
+		end();
+		if (place?.take) return place.take(event.dataTransfer);
+		const what = await held(event.dataTransfer).catch(() => ({error: word("unreadable")}));
+		if (place?.drop && !place.drop.away && what.files) sendAtOnce(place.drop, what);
+		else openSheet({...what, peers: place?.drop ? [place.drop] : undefined});
+	});
+	addEventListener("paste", async event => {
+		if (event.target.closest?.("input, textarea, [contenteditable]") && !event.clipboardData.files.length) return;
+		const what = await held(event.clipboardData);
+		if (!what.files && !what.text) return;
+		event.preventDefault();
+		openSheet(what);
+	});
+}

@@ -1,0 +1,79 @@
+// A list of any length of which only what is in view exists.
+import {framed, make} from "/dom.js";
+
+/**
+ * A listbox of options.
+ * - draw(item): the children of an item's option.
+ * - chose(place, event): an item was chosen by mouse or keyboard.
+ * - keys(event): other keys.
+ */
+export class VirtualList {
+	items = []; active = -1; columns = 1; nodes = new Map();
+
+	constructor({label, draw, chose, keys, isChosen}) {
+		Object.assign(this, {draw, chose, keys, isChosen});
+		this.space = make("div.space", {role: "presentation"});
+		this.node = make("div.scroller", {tabIndex: 0, role: "listbox", "aria-label": label, "aria-multiselectable": "true"}, this.space);
+		this.update = framed(() => this.render());
+		this.node.addEventListener("scroll", this.update, {passive: true});
+		this.node.addEventListener("keydown", event => this.press(event));
+		this.node.addEventListener("click", event => {
+			const option = event.target.closest("[role=option]");
+			if (option) {this.active = +option.dataset.place; this.chose(this.active, event); this.update();}
+		});
+		this.sizes = new ResizeObserver(() => {this.nodes.forEach(n => n.remove()); this.nodes.clear(); this.update();});
+		this.sizes.observe(this.node);
+	}
+
+	set(items, grid) {
+		this.items = items;
+		this.grid = grid;
+		this.node.classList.toggle("grid", grid);
+		this.nodes.forEach(node => node.remove());
+		this.nodes.clear();
+		if (this.active >= items.length) this.active = items.length - 1;
+		this.update();
+	}
+
+	render() {
+		const {node, space, items, grid} = this, width = node.clientWidth, rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+		this.columns = grid ? Math.max(2, Math.floor(width / (10 * rem))) : 1;
+		const high = this.high = (grid ? 10.5 : 3.75) * rem, wide = width / this.columns, rows = Math.ceil(items.length / this.columns);
+		space.style.blockSize = rows * high + "px";
+		const from = Math.max(0, Math.floor(node.scrollTop / high) - 3) * this.columns, to = Math.min(items.length, (Math.ceil((node.scrollTop + node.clientHeight) / high) + 3) * this.columns);
+		for (const [place, option] of this.nodes) if (place < from || place >= to) {option.remove(); this.nodes.delete(place);}
+		for (let place = from; place < to; place++) {
+			let option = this.nodes.get(place);
+			if (!option) {
+				option = make("div.option", {role: "option", id: "option-" + place, "data-place": place, "aria-setsize": items.length, "aria-posinset": place + 1}, this.draw(items[place]));
+				Object.assign(option.style, {inlineSize: wide + "px", blockSize: high + "px", insetBlockStart: Math.floor(place / this.columns) * high + "px", insetInlineStart: place % this.columns * wide + "px"});
+				this.nodes.set(place, option);
+				space.append(option);
+			}
+			option.setAttribute("aria-selected", String(this.isChosen(items[place])));
+			option.classList.toggle("active", place === this.active);
+		}
+		// Pictures are fetched when the list rests.
+		clearTimeout(this.rest);
+		this.rest = setTimeout(() => {for (const image of space.querySelectorAll("img[data-src]")) {image.src = image.dataset.src; image.removeAttribute("data-src");}}, 120);
+		this.nodes.has(this.active) ? node.setAttribute("aria-activedescendant", "option-" + this.active) : node.removeAttribute("aria-activedescendant");
+	}
+
+	press(event) {
+		const page = Math.max(1, Math.floor(this.node.clientHeight / (this.high || 60))) * this.columns, rtl = getComputedStyle(this.node).direction === "rtl" ? -1 : 1;
+		const steps = {ArrowDown: this.columns, ArrowUp: -this.columns, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9, ...(this.grid ? {ArrowRight: rtl, ArrowLeft: -rtl} : {})};
+		if (event.key in steps && this.items.length) {
+			event.preventDefault();
+			this.active = Math.min(this.items.length - 1, Math.max(0, this.active < 0 ? 0 : this.active + steps[event.key]));
+			this.reveal();
+			if (!event.ctrlKey) this.chose(this.active, event);
+			this.update();
+		} else this.keys(event);
+	}
+
+	reveal() {
+		const top = Math.floor(this.active / this.columns) * this.high, {scrollTop, clientHeight} = this.node;
+		if (top < scrollTop) this.node.scrollTop = top;
+		else if (top + this.high > scrollTop + clientHeight) this.node.scrollTop = top + this.high - clientHeight;
+	}
+}

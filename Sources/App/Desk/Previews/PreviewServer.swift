@@ -1,0 +1,116 @@
+import Foundation
+package import HTTPChannel
+import ItemSources
+import NIOCore
+import NIOHTTP1
+import Sharing
+import Synchronization
+import UniformTypes
+import WebPages
+
+/// Serves the contents of received items to the pages of the desk, from an origin of its own: whatever an item is, it cannot
+/// reach the desk. Nothing of it runs: the policy is a sandbox without scripts, and only types that browsers show as pictures,
+/// sound, film or plain text are served.
+package final class PreviewServer: Sendable {
+    /// Bytes of the facts about an item.
+    private static let factBytes = 256 << 10
+    /// Bytes of a text that is shown.
+    private static let textBytes: UInt64 = 1 << 20
+
+    private let program: DeskProgram
+    private let authorities: Set<String>
+    /// Stands in each path: cookies would be shared with the desk, which has the same host.
+    private let token: String
+    private let folder: String
+
+    /// - Parameter folder: private, for the pictures of offers.
+    package init(_ program: DeskProgram, authorities: Set<String>, token: String, folder: String) {
+        (self.program, self.authorities, self.token, self.folder) = (program, authorities, token, folder)
+    }
+
+    /// Serves one connection until it is closed.
+    package func serve(_ connection: HTTPServer.Connection, isIdle: (Bool) -> Void = { _ in }) async {
+        await HTTPServer.serve(
+            connection, idle: .seconds(30), silence: Limits.silence, interim: .seconds(86_400), isIdle: isIdle
+        ) { exchange in
+            exchange.answerHeaders.add(
+                name: "content-security-policy",
+                value: "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'")
+            for (name, value) in [
+                ("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer"),
+                ("cache-control", "no-store"), ("cross-origin-resource-policy", "same-site"),
+            ] { exchange.answerHeaders.add(name: name, value: value) }
+            do {
+                try await respond(to: exchange)
+            } catch let fault as SourceError {
+                guard !exchange.hasAnswered else { throw fault }
+                try await exchange.refuse(.conflict, "the item has changed, or is gone")
+            }
+        }
+    }
+
+    private func respond(to exchange: HTTPExchange) async throws {
+        guard RequestGuard.isForThisHost(exchange.head, authorities), [.GET, .HEAD].contains(exchange.head.method),
+            let names = RequestTarget(exchange.head.uri).names, let given = names.first,
+            WebSecret.areEqual(given, token)
+        else { return try await exchange.refuseUnknown() }
+        switch (names.count, names.dropFirst().first) {
+        case (3, "items"), (4, "items"): try await showItem(exchange, names[2], isThumbnail: names.count > 3)
+        case (4, "offers"): try await showOffer(exchange, names[2], names[3])
+        default: try await exchange.refuseUnknown()
+        }
+    }
+
+    private struct Arrival: Decodable {
+        var path: String?
+        var type: String?
+        var arrival: Int64?
+    }
+
+    private func showItem(_ exchange: HTTPExchange, _ name: String, isThumbnail: Bool) async throws {
+        guard let number = Int64(name), number > 0 else { return try await exchange.refuseUnknown() }
+        let (end, output) = await program.output(["inbox", "show", "\(number)", "--json"], limit: Self.factBytes)
+        guard end.exit == 0, let arrival = try? JSONDecoder().decode(Arrival.self, from: output),
+            let path = arrival.path, let type = arrival.type.flatMap({ UniformType($0) }),
+            let form = Self.form(of: type, isThumbnail: isThumbnail)
+        else { return try await exchange.refuseUnknown() }
+        let source = try ItemSources.make(path: path)
+        guard source.offered.kind == .file else { return try await exchange.refuseUnknown() }
+        let download = try FileDownload(source)
+        if form.hasPrefix("text/"), download.size > Self.textBytes { try download.narrow(to: 0, Self.textBytes) }
+        guard let (status, length) = try await exchange.prepare(download, number: Int(number)) else { return }
+        try await exchange.respond(status, contentType: form, length: length) { try download.next() }
+    }
+
+    /// The MIME type as which a type is shown; nil for one that is not.
+    static func form(of type: UniformType, isThumbnail: Bool) -> String? {
+        let registry = TypeRegistry.system
+        // A picture of this kind is a document with scripts.
+        guard type.identifier != "public.svg-image" else { return nil }
+        let shown: [(parent: UniformType?, isPicture: Bool)] = [
+            (UniformType("public.image"), true), (UniformType("public.audiovisual-content"), false),
+        ]
+        for (parent, isPicture) in shown where isPicture || !isThumbnail {
+            guard let parent, registry.conforms(type, to: parent), let mime = registry.preferredMIMEType(for: type),
+                ["image/", "audio/", "video/"].contains(where: mime.hasPrefix), !mime.contains("svg")
+            else { continue }
+            return mime
+        }
+        guard !isThumbnail, let text = UniformType("public.text"), registry.conforms(type, to: text) else { return nil }
+        return "text/plain; charset=utf-8"
+    }
+
+    /// The picture of an item of a waiting offer.
+    private func showOffer(_ exchange: HTTPExchange, _ offer: String, _ item: String) async throws {
+        guard let offer = Int(offer), let item = Int(item) else { return try await exchange.refuseUnknown() }
+        let path = folder + "/" + WebSecret.make()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let end = await program.run(["offers", "preview", "\(offer).\(item)", "--out", path]) { _ in }
+        guard end.exit == 0, let picture = FileManager.default.contents(atPath: path) else {
+            return try await exchange.refuseUnknown()
+        }
+        let isJPEG = picture.starts(with: [0xFF, 0xD8])
+        try await exchange.respond(
+            .ok, contentType: isJPEG ? "image/jpeg" : "image/png", body: ByteBuffer(bytes: picture))
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Subprocess
+import SystemPackage
+
+/// The command line of this program, whose verbs the pages run.
+package struct DeskProgram: Sendable {
+    /// Bytes of standard error that are kept.
+    private static let errorBytes = 4 << 10
+
+    private let path: String
+    /// Variables that the verbs get besides those of this process.
+    private let environment: [String: String]
+
+    package init(path: String, environment: [String: String] = [:]) {
+        (self.path, self.environment) = (path, environment)
+    }
+
+    /// The end of a verb.
+    struct End: Sendable {
+        /// The exit code; 128 and the number of the signal that ended it.
+        var exit: Int
+        /// The beginning of standard error.
+        var errors: String
+    }
+
+    /// Runs a verb. If the task is cancelled, it is interrupted as by Ctrl-C.
+    /// - Parameters:
+    ///   - input: for its standard input.
+    ///   - take: gets the bytes of its standard output as they come; if it throws, the verb is interrupted.
+    func run(
+        _ words: [String], input: String? = nil, take: @escaping @Sendable ([UInt8]) async throws -> Void
+    ) async -> End {
+        var options = PlatformOptions()
+        options.teardownSequence = [
+            .send(signal: .interrupt, allowedDurationToNextStep: .seconds(3)),
+            .send(signal: .terminate, allowedDurationToNextStep: .seconds(2)),
+        ]
+        let configuration = Configuration(
+            executable: .path(FilePath(path)), arguments: Arguments(words),
+            environment: .inherit.updating(
+                Dictionary(uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0), $1) })),
+            platformOptions: options)
+        do {
+            let result = try await Subprocess.run(
+                configuration, input: .inputWriter, output: .sequence, error: .sequence
+            ) {
+                execution in
+                try await withThrowingTaskGroup(of: String.self) { group in
+                    group.addTask {
+                        var kept: [UInt8] = []
+                        for try await piece in execution.standardError where kept.count < Self.errorBytes {
+                            kept += piece.withUnsafeBytes(Array.init).prefix(Self.errorBytes - kept.count)
+                        }
+                        return String(decoding: kept, as: UTF8.self)
+                    }
+                    if let input { _ = try? await execution.standardInputWriter.write(input) }
+                    try await execution.standardInputWriter.finish()
+                    for try await piece in execution.standardOutput {
+                        try await take(piece.withUnsafeBytes(Array.init))
+                    }
+                    return try await group.next() ?? ""
+                }
+            }
+            let exit =
+                switch result.terminationStatus {
+                case .exited(let code): Int(code)
+                case .signaled(let signal): 128 + Int(signal)
+                }
+            return End(exit: exit, errors: result.closureResult)
+        } catch {
+            return End(exit: 1, errors: "\(error)")
+        }
+    }
+
+    /// Runs a verb to its end.
+    /// - Returns: its end, and the first `limit` bytes of its output.
+    func output(_ words: [String], input: String? = nil, limit: Int) async -> (end: End, output: Data) {
+        let output = Collected(limit: limit)
+        let end = await run(words, input: input) { await output.add($0) }
+        return (end, await output.bytes)
+    }
+}
+
+private actor Collected {
+    private(set) var bytes = Data()
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    func add(_ more: [UInt8]) { bytes.append(contentsOf: more.prefix(limit - bytes.count)) }
+}

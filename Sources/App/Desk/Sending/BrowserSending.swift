@@ -1,0 +1,118 @@
+import Foundation
+import Glibc
+import NIOCore
+import SystemCalls
+import WebPages
+
+/// Items of a browser on their way to a peer.
+final class BrowserSending: Sendable {
+    /// Items of one sending.
+    static let items = 1_000
+
+    struct Wanted: Decodable, Sendable {
+        struct Item: Codable, Sendable {
+            var name: String
+            var size: UInt64?
+        }
+
+        /// The peer: its id, its name, or an address.
+        var to: String
+        var items: [Item]
+        var subject: String?
+    }
+
+    let name = WebSecret.make()
+    private let wanted: Wanted
+    private let program: DeskProgram
+    private let folder: String
+
+    /// - Throws: an error of the disk.
+    init(_ wanted: Wanted, _ program: DeskProgram, below parent: String) throws {
+        (self.wanted, self.program) = (wanted, program)
+        folder = parent + "/" + name
+        try systemCall { mkdir(folder, 0o700) }
+        do {
+            try systemCall { mkfifo(folder + "/wanted", 0o600) }
+            for (number, item) in wanted.items.enumerated() {
+                try systemCall { mkfifo(folder + "/data-\(number)", 0o600) }
+                let placeholder = try JSONEncoder().encode(item)
+                guard
+                    FileManager.default.createFile(
+                        atPath: folder + "/placeholder-\(number)", contents: placeholder,
+                        attributes: [.posixPermissions: 0o600]),
+                    FileManager.default.createFile(
+                        atPath: source(number), contents: Data(script(number).utf8),
+                        attributes: [.posixPermissions: 0o700])
+                else { throw SystemError.last }
+            }
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
+    private func source(_ number: Int) -> String { folder + "/item-\(number)" }
+
+    /// The folder's name has no characters that a shell knows: it is made of a setting's folder and of a secret.
+    private func script(_ number: Int) -> String {
+        """
+        #!/bin/sh
+        cd "${0%/*}" || exit 2
+        case $1 in
+        placeholder) exec cat placeholder-\(number) ;;
+        item) echo \(number) >wanted; exec cat data-\(number) ;;
+        esac
+        exit 2
+
+        """
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// Offers the items, and follows the sending to its end.
+    /// - Parameters:
+    ///   - take: gets the lines of `waft send --json`.
+    ///   - isWanted: called when the bytes of an item are to come.
+    func run(
+        take: @escaping @Sendable ([UInt8]) async throws -> Void, isWanted: @escaping @Sendable (Int) async -> Void
+    ) async -> DeskProgram.End {
+        var words = ["send", "--json", "--to", wanted.to]
+        if let subject = wanted.subject { words += ["--subject", subject] }
+        for number in wanted.items.indices { words += ["--source", source(number)] }
+        // Open for writing too: the pipe has no end between two programs.
+        let pipe = open(folder + "/wanted", O_RDWR | O_CLOEXEC | O_NONBLOCK)
+        guard pipe >= 0 else { return DeskProgram.End(exit: 1, errors: "\(SystemError.last)") }
+        defer { close(pipe) }
+        let watch = Task {
+            var text = ""
+            while !Task.isCancelled {
+                var bytes = [UInt8](repeating: 0, count: 256)
+                let count = read(pipe, &bytes, bytes.count)
+                if count > 0 {
+                    text += String(decoding: bytes[..<count], as: UTF8.self)
+                    while let end = text.firstIndex(of: "\n") {
+                        if let number = Int(text[..<end]) { await isWanted(number) }
+                        text = String(text[text.index(after: end)...])
+                    }
+                } else {
+                    try? await Task.sleep(for: .milliseconds(50))
+                }
+            }
+        }
+        defer { watch.cancel() }
+        return await program.run(words, take: take)
+    }
+
+    /// `F_SETPIPE_SZ`, which the Glibc module does not export.
+    private static let setPipeSize: Int32 = 1_031
+
+    /// Opens the pipe into which the bytes of an item go; nil if nothing reads there.
+    func pipe(for number: Int) -> Int32? {
+        guard wanted.items.indices.contains(number) else { return nil }
+        let pipe = open(folder + "/data-\(number)", O_WRONLY | O_CLOEXEC | O_NONBLOCK)
+        guard pipe >= 0 else { return nil }
+        // Room for what comes between two looks at the pipe; a smaller pipe would do.
+        _ = fcntl(pipe, Self.setPipeSize, Int32(1 << 20))
+        return pipe
+    }
+}

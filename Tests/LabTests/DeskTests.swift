@@ -1,0 +1,196 @@
+import Foundation
+import Subprocess
+import Testing
+
+/// The desk as programs see it; the tests with browsers are called `Browser…`.
+@Suite("The desk", .timeLimit(.minutes(2)))
+struct DeskTests {
+    /// A desk that runs, and a window that has come in.
+    private struct Desk: Sendable {
+        let host: Host
+        let base: String
+        let secret: String
+        let jar: String
+
+        /// The body and the status of an answer.
+        func curl(_ words: String..., with jar: Bool = true) async throws -> (body: String, status: String) {
+            let cookies = jar ? ["-b", self.jar, "-c", self.jar] : []
+            let outcome = try await host.run(
+                "/usr/bin/curl", ["-s", "--max-time", "60", "-w", "\n%{http_code}"] + cookies + words)
+            let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
+            return (lines.dropLast().joined(separator: "\n"), lines.last.map(String.init) ?? "")
+        }
+
+        func post(_ path: String, _ json: String, _ more: [String] = []) async throws -> (body: String, status: String)
+        {
+            let outcome = try await host.run(
+                "/usr/bin/curl",
+                ["-s", "--max-time", "60", "-w", "\n%{http_code}", "-b", jar, "-c", jar, "-H"]
+                    + ["content-type: application/json", "-d", json, base + path] + more)
+            let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
+            return (lines.dropLast().joined(separator: "\n"), lines.last.map(String.init) ?? "")
+        }
+
+        func enter() async throws {
+            let entered = try await post("/enter", "{\"secret\":\"\(secret)\"}")
+            #expect(entered.status == "204", "\(entered)")
+        }
+
+        /// The lines of a verb.
+        func verb(_ words: String...) async throws -> String {
+            let list = words.map { "\"\($0)\"" }.joined(separator: ",")
+            return try await post("/verb", "{\"words\":[\(list)]}").body
+        }
+    }
+
+    private func withDesk(_ host: Host, _ body: @Sendable @escaping (Desk) async throws -> Void) async throws {
+        let end = try await host.withProgram(Programs.waft, ["desk", "--no-open"], signal: .interrupt) { running in
+            let address = try await running.transcript.first("an address") { text in
+                text.firstMatch(of: /(http:\/\/127\.0\.0\.1:\d+)\/#([0-9a-z]{26})/).map { (String($0.1), String($0.2)) }
+            }
+            try await body(Desk(host: host, base: address.0, secret: address.1, jar: host.home + "/jar"))
+        }
+        #expect(end.exit == 0, "\(end.text)")
+        let left = try FileManager.default.contentsOfDirectory(atPath: host.home + "/run")
+        #expect(!left.contains { $0.hasPrefix("desk-") }, "\(left)")
+    }
+
+    /// Runs the body with a kitchen whose daemon everybody may offer to, and a study.
+    private func withKitchen(
+        _ body: @Sendable @escaping (_ kitchen: Host, _ study: Host, _ receiver: RunningReceiver) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let (kitchen, study) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study"))
+            for host in [kitchen, study] {
+                try FileManager.default.createDirectory(atPath: host.home, withIntermediateDirectories: true)
+            }
+            try await kitchen.withReceiver(Programs.waftd, []) { receiver in
+                try await kitchen.becomeVisible()
+                try await body(kitchen, study, receiver)
+            }
+        }
+    }
+
+    @Test("without the secret nothing is told, and the secret opens one window")
+    func secret() async throws {
+        try await withKitchen { kitchen, _, _ in
+            try await withDesk(kitchen) { desk in
+                #expect(try await desk.curl(desk.base + "/").status == "200")
+                #expect(try await desk.curl(desk.base + "/facts").status == "403")
+                #expect(try await desk.post("/verb", #"{"words":["status"]}"#).status == "403")
+                #expect(try await desk.post("/enter", #"{"secret":"00000000000000000000000000"}"#).status == "403")
+                try await desk.enter()
+                #expect(try await desk.curl(desk.base + "/facts").body.contains("\"name\""))
+                let second = try await desk.curl(
+                    "-H", "content-type: application/json", "-d", "{\"secret\":\"\(desk.secret)\"}",
+                    desk.base + "/enter", with: false)
+                #expect(second.status == "403", "\(second)")
+            }
+        }
+    }
+
+    @Test("a page of another site, another name of this host, and a form are refused, also with the cookie")
+    func foreign() async throws {
+        try await withKitchen { kitchen, _, _ in
+            try await withDesk(kitchen) { desk in
+                try await desk.enter()
+                let call = #"{"words":["visible","everyone"]}"#
+                for header in ["Origin: http://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site"] {
+                    #expect(try await desk.post("/verb", call, ["-H", header]).status == "403", "\(header)")
+                }
+                #expect(try await desk.post("/verb", call, ["-H", "Host: evil.example"]).status == "421")
+                let form = try await desk.curl("-d", call, desk.base + "/verb")
+                #expect(form.status == "415", "\(form)")
+                let socket = try await desk.curl(
+                    "-H", "Connection: Upgrade", "-H", "Upgrade: websocket", "-H", "Origin: http://evil.example",
+                    desk.base + "/verb")
+                #expect(socket.status == "403", "\(socket)")
+            }
+        }
+    }
+
+    @Test("a question is answered through the desk, and the item is shown from another origin")
+    func answering() async throws {
+        try await withKitchen { kitchen, study, receiver in
+            try await withDesk(kitchen) { desk in
+                try await desk.enter()
+                try "<script>alert(1)</script>".write(
+                    toFile: study.home + "/page.html", atomically: false, encoding: .utf8)
+                async let sending = study.run(arguments: ["send", study.home + "/page.html", "--to", receiver.address])
+                try await eventually { try await desk.verb("offers").contains("\"event\":\"offer\"") }
+                #expect(try await desk.verb("accept", "1").contains("\"event\":\"accepted\""))
+                #expect(try await sending.exit == 0)
+                let facts = try await desk.curl(desk.base + "/facts").body
+                let previews = try #require(facts.replacing("\\/", with: "/").firstMatch(of: /http:[^"]*/)?.output)
+                let shown = try await desk.curl("-i", previews + "/items/1", with: false)
+                #expect(shown.status == "200" && shown.body.contains("<script>"), "\(shown)")
+                #expect(shown.body.lowercased().contains("content-type: text/plain"), "\(shown)")
+                #expect(shown.body.contains("sandbox; default-src 'none'"), "\(shown)")
+                let guessed = previews.prefix(previews.count - 26) + String(repeating: "0", count: 26) + "/items/1"
+                #expect(try await desk.curl(String(guessed), with: false).status == "404")
+            }
+        }
+    }
+
+    @Test("a file that the browser hands over goes through to the peer, and is nowhere on the way")
+    func through() async throws {
+        try await withKitchen { kitchen, study, _ in
+            try await study.withReceiver { peer in
+                try await withDesk(kitchen) { desk in
+                    try await desk.enter()
+                    let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+                    let path = study.home + "/photo.bin"
+                    try bytes.write(to: URL(fileURLWithPath: path))
+                    let begun = try await desk.post(
+                        "/sendings",
+                        #"{"to":"\#(peer.address)","items":[{"name":"photo.bin","size":3000000}]}"#)
+                    let name = try #require(begun.body.firstMatch(of: /"sending":"([0-9a-z]+)"/)?.1)
+                    async let following = desk.curl("-N", desk.base + "/sendings/\(name)")
+                    try await eventually {
+                        try await desk.curl("-T", path, desk.base + "/sendings/\(name)/items/0").status == "200"
+                    }
+                    let lines = try await following.body
+                    #expect(lines.contains("\"event\":\"stored\"") && lines.contains("\"exit\":0"), "\(lines)")
+                    #expect(FileManager.default.contents(atPath: peer.inbox + "/photo.bin") == bytes)
+                    #expect(try await desk.curl(desk.base + "/sendings/\(name)").status == "404")
+                }
+            }
+        }
+    }
+
+    @Test("verbs that need a terminal are refused, and a NUL in a word too")
+    func verbs() async throws {
+        try await withKitchen { kitchen, _, _ in
+            try await withDesk(kitchen) { desk in
+                try await desk.enter()
+                for call in [
+                    #"{"words":["config","edit"]}"#, #"{"words":["desk"]}"#, #"{"words":[]}"#,
+                    #"{"words":["receive"]}"#, #"{"words":["status","a\u0000b"]}"#,
+                ] {
+                    #expect(try await desk.post("/verb", call).status == "403", "\(call)")
+                }
+                #expect(try await desk.verb("nonsense").contains("does not run"))
+            }
+        }
+    }
+
+    @Test("a handler cannot open a desk")
+    func handler() async throws {
+        try await withTemporaryFolder { folder in
+            var kitchen = Host.loopback(folder + "/kitchen")
+            try FileManager.default.createDirectory(atPath: kitchen.home, withIntermediateDirectories: true)
+            let place = try kitchen.useHook(
+                "#!/bin/sh\n'\(Programs.waft)' desk --no-open >desk.out 2>&1; echo $? >desk.exit\n", in: folder)
+            kitchen.environment["WAFT_HOOK_SANDBOX"] = "none"
+            let study = Host.loopback(folder + "/study")
+            try FileManager.default.createDirectory(atPath: study.home, withIntermediateDirectories: true)
+            try "hello".write(toFile: study.home + "/a.txt", atomically: false, encoding: .utf8)
+            try await kitchen.withReceiver { receiver in
+                let sent = try await study.run(
+                    arguments: ["send", study.home + "/a.txt", "--to", receiver.address, "--wait", "opened"])
+                #expect(sent.exit == 0, "\(sent.errors)")
+            }
+            #expect(try String(contentsOfFile: place + "/desk.exit", encoding: .utf8) == "77\n")
+        }
+    }
+}
