@@ -45,19 +45,24 @@ struct BrowserStage: Sendable {
         return path
     }
 
-    /// Bytes without a pattern that a fault could hide in.
+    /// Bytes that repeat themselves at no distance at which pieces of a file could be mistaken for each other.
     static func noise(_ count: Int) -> Data {
-        var state = UInt64(count) | 1
-        var words: [UInt64] = []
-        words.reserveCapacity(count / 8 + 1)
-        for _ in 0...count / 8 {
+        var noise = Data(capacity: count)
+        while noise.count < count { noise += block.prefix(count - noise.count) }
+        return noise
+    }
+
+    /// A prime number of bytes.
+    private static let block: Data = {
+        var state: UInt64 = 88_172_645_463_325_252
+        let words = (0..<125_000).map { _ in
             state ^= state << 13
             state ^= state >> 7
             state ^= state << 17
-            words.append(state)
+            return state
         }
-        return words.withUnsafeBytes { Data($0.prefix(count)) }
-    }
+        return words.withUnsafeBytes { Data($0.prefix(999_983)) }
+    }()
 
     /// Runs curl in the study, as a guest without a browser.
     func curl(_ words: [String]) async throws -> ProgramResult {
