@@ -55,6 +55,32 @@ struct HTTPServerTests {
         }
     }
 
+    @Test("contents that are read in bulk come in larger pieces than other bodies")
+    func bulk() async throws {
+        let largest = Recorder<Int>()
+        try await LoopbackServer.run { exchange in
+            if exchange.head.uri == "/bulk" { exchange.readInBulk() }
+            var (pieces, count) = ([Int](), 0)
+            while let bytes = try await exchange.nextBytes() {
+                pieces.append(bytes.readableBytes)
+                count += bytes.readableBytes
+            }
+            largest.record(pieces.max() ?? 0)
+            try await exchange.respond(.ok, body: ByteBuffer(string: "\(count)"))
+        } _: { server in
+            try await server.client { client in
+                for path in ["/", "/bulk"] {
+                    let body = ByteBuffer(repeating: 7, count: 8 << 20)
+                    let answer = try await client.exchange(.POST, path, body: body, timeout: .seconds(60))
+                    #expect(String(buffer: answer.body) == "\(8 << 20)")
+                }
+            }
+        }
+        // SwiftNIO's own pieces, with which these connections begin, have at most 64 KiB.
+        let all = largest.all
+        #expect(all.count == 2 && all[0] <= 64 << 10 && all[1] > 64 << 10, "\(all)")
+    }
+
     @Test("a body is taken up to its limit, and not a byte further", arguments: [true, false])
     func bodyLimit(chunked: Bool) async throws {
         @Sendable func request(_ count: Int) -> String {

@@ -71,6 +71,7 @@ extension WebServer {
         do {
             let report = try await offer.take(number, from: offset, interrupt: exchange.breakingOff) {
                 try await exchange.inviteBody()
+                exchange.readInBulk()
                 return try await exchange.nextBytes()
             }
             try await exchange.respond(.ok, json: report)

@@ -48,6 +48,7 @@ extension WebServer {
         do {
             try arrival.begin(interrupt: exchange.breakingOff)
             try await exchange.inviteBody()
+            exchange.readInBulk()
             try await arrival.take(0) { try await exchange.nextBytes() }
             let receipt = try arrival.finish()
             host.observe(.ended(guest.peer))
@@ -96,6 +97,7 @@ extension WebServer {
         }
         do {
             try arrival.begin(interrupt: exchange.breakingOff)
+            exchange.readInBulk()
             for (number, verdict) in verdicts.enumerated() where verdict.answer == .accepted {
                 if arrival.texts[number] != nil {
                     try arrival.takeText(number)

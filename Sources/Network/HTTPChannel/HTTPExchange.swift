@@ -18,6 +18,7 @@ package final class HTTPExchange {
     private let timeout: Timeouts
     private var bodyEnded = false
     private var hasInvited = false
+    private var isInBulk = false
     private var mustLinger = false
     private var mustClose: Bool
 
@@ -98,6 +99,15 @@ package final class HTTPExchange {
             mustClose = true
             throw HTTPError.closed
         }
+    }
+
+    /// Lets the rest of the body come in larger pieces, unless it is small: for contents that were accepted, as they take more
+    /// memory. The connection keeps it until it is closed.
+    package func readInBulk() {
+        guard !isInBulk, !bodyEnded else { return }
+        if let bytes = head.headers.first(name: "content-length").flatMap(Int.init), bytes < Self.pieceBytes { return }
+        isInBulk = true
+        channel.readInBulk()
     }
 
     /// The whole body.

@@ -1,12 +1,12 @@
 internal import Glibc
-internal import NIOCore
+package import NIOCore
 internal import NIOPosix
 
 // Options of the sockets under TLS, the same on both sides.
 //
-// Reading: the buffer grows with the incoming data. An idle connection holds 2 KiB, a busy one
-// `channelReadBytes`. Contents in bulk are read by a `SecureStream`. Writing: a channel takes up to 1 MiB of ciphertext before it
-// reports that it is full, so that the kernel stays busy while this process does something else. A socket whose peer
+// Reading: the buffer grows with the incoming data. An idle connection holds 2 KiB, a busy one `channelReadBytes`, and
+// one that receives contents `bulkReadBytes`, unless a `SecureStream` reads them. Writing: a channel takes up to 1 MiB of
+// ciphertext before it reports that it is full, so that the kernel stays busy while this process does something else. A socket whose peer
 // has paused reading takes more as soon as less than half of `unsentBytes` waits in it. The kernel's own rule is a
 // third of a buffer of megabytes; a sender that wakes up only then has let a core idle meanwhile.
 
@@ -20,6 +20,21 @@ private let receiveAllocator = AdaptiveRecvByteBufferAllocator(
     initial: 2048,
     maximum: TransportLimits.channelReadBytes
 )
+
+private let bulkAllocator = AdaptiveRecvByteBufferAllocator(
+    minimum: 2048,
+    initial: TransportLimits.bulkReadBytes / 2,
+    maximum: TransportLimits.bulkReadBytes
+)
+
+extension Channel {
+    /// Reads in larger pieces from now on: for contents that were accepted, as the channel keeps several of these buffers until
+    /// it is closed.
+    package func readInBulk() {
+        // It fails if the channel is closed.
+        _ = setOption(.recvAllocator, value: bulkAllocator)
+    }
+}
 
 extension NIOBSDSocket.Option {
     fileprivate static let notSentLowWatermark = Self(rawValue: TCP_NOTSENT_LOWAT)
