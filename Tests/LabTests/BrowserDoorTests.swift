@@ -81,7 +81,7 @@ extension BrowserTests {
                 try stage.write("a.txt", Data("hello".utf8))
                 let hidden = try await kitchen.run(arguments: ["visible", "off"])
                 #expect(hidden.exit == 0, "\(hidden.errors)")
-                // A daemon that nobody can reach says nothing of itself.
+                // A hidden daemon prints no line at its start.
                 try await kitchen.withProgram(Programs.waftd, [], signal: .terminate) { _ in
                     try await eventually { try await kitchen.run(arguments: ["status"]).exit == 0 }
                     try await kitchen.withPage([], in: stage.folder) { page in

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension BrowserTests {
-    /// What a guest fetches.
+    /// The downloads of a guest.
     @Suite("Downloads")
     struct Downloads {
         /// Python's own reader of ZIPs: prints each name and the sum of its contents.
@@ -98,7 +98,7 @@ extension BrowserTests {
         }
     }
 
-    /// Guests whose browser runs no script, or who have only a program for a terminal.
+    /// Guests with a browser that runs no script, or with a program for a terminal.
     @Suite("Without script")
     struct Scriptless {
         @Test("the form sends a file and waits for the host, and a link fetches one")

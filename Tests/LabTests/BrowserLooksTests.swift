@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension BrowserTests {
-    /// The page as people see and hear it, and its main way in another browser and another language.
+    /// The look and the sound of the page. Another browser and another language take its main way.
     @Suite("The page for everybody")
     struct Looks {
         /// The faults of the page as it is now, by the rules of `Tests/Browsers/rules.js`, in light and dark.

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension BrowserTests {
-    /// What a guest sends.
+    /// The uploads of a guest.
     @Suite("Uploads")
     struct Uploads {
         private static let isWhole = ProcessInfo.processInfo.environment["TEST_ALL"] != nil
@@ -193,7 +193,7 @@ extension BrowserTests {
                     try await browser.ends()
                     #expect(try await browser.text("#state") == "Done, it has arrived")
                     #expect(page.contents("large.bin") == contents)
-                    // What had come was not sent again.
+                    // The bytes before the cut were not sent again.
                     let offsets: [String] = try await browser.script(
                         """
                         return performance.getEntriesByType("resource").map((e) => e.name.match(/offset=(\\d+)/)?.[1])

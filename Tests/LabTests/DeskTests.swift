@@ -158,6 +158,53 @@ struct DeskTests {
         }
     }
 
+    @Test("a long text is shown to its first mebibyte, and a verb that reads no input is not held up by it")
+    func lengths() async throws {
+        try await withKitchen { kitchen, study, receiver in
+            try await kitchen.allow(study, "Study", ["--policy", "accept"])
+            let text = String(repeating: "0123456789abcde\n", count: 100_000)
+            try text.write(toFile: study.home + "/long.txt", atomically: false, encoding: .utf8)
+            let sent = try await study.run(arguments: ["send", study.home + "/long.txt", "--to", receiver.address])
+            #expect(sent.exit == 0, "\(sent.errors)")
+            try await withDesk(kitchen) { desk in
+                try await desk.enter()
+                let facts = try await desk.curl(desk.base + "/facts").body
+                let previews = try #require(facts.replacing("\\/", with: "/").firstMatch(of: /http:[^"]*/)?.output)
+                let shown = try await desk.curl(previews + "/items/1", with: false)
+                #expect(shown.status == "200" && shown.body.utf8.count == 1 << 20, "\(shown.status)")
+                let input = String(repeating: "x", count: 1 << 20)
+                try #"{"words":["config","list"],"input":"\#(input)"}"#.write(
+                    toFile: kitchen.home + "/call", atomically: false, encoding: .utf8)
+                let listed = try await desk.curl(
+                    "-H", "content-type: application/json", "--data-binary", "@\(kitchen.home)/call",
+                    desk.base + "/verb")
+                #expect(listed.body.contains("\"exit\":0"), "\(listed.body.suffix(300))")
+            }
+        }
+    }
+
+    @Test("a desk that was killed leaves nothing that the next one does not remove")
+    func killed() async throws {
+        try await withKitchen { kitchen, _, _ in
+            let killed = try await kitchen.withProgram(Programs.waft, ["desk", "--no-open"], signal: .kill) { running in
+                try await running.transcript.says("http://127.0.0.1:")
+            }
+            #expect(killed.exit == 137)
+            let run = kitchen.home + "/run"
+            #expect(try FileManager.default.contentsOfDirectory(atPath: run).count { $0.hasPrefix("desk-") } == 1)
+            // While a desk lives, another leaves its folder alone.
+            try await withDesk(kitchen) { first in
+                #expect(try FileManager.default.contentsOfDirectory(atPath: run).count { $0.hasPrefix("desk-") } == 1)
+                let second = try await kitchen.withProgram(
+                    Programs.waft, ["desk", "--no-open"], signal: .interrupt
+                ) { try await $0.transcript.says("http://127.0.0.1:") }
+                #expect(second.exit == 0)
+                try await first.enter()
+                #expect(try FileManager.default.contentsOfDirectory(atPath: run).count { $0.hasPrefix("desk-") } == 1)
+            }
+        }
+    }
+
     @Test("verbs that need a terminal are refused, and a NUL in a word too")
     func verbs() async throws {
         try await withKitchen { kitchen, _, _ in

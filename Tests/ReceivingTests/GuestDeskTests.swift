@@ -85,6 +85,16 @@ struct GuestDeskTests {
         }
     }
 
+    @Test("a time that is no time, or has no end, ends nothing else", arguments: [1e300, -1, .infinity, .nan])
+    func strangeTime(_ seconds: Double) async throws {
+        try await withDesk { desk, _ in
+            var wanted = PageOpening()
+            wanted.seconds = seconds
+            let opened = try await desk.open(wanted)
+            #expect((1...400_000_000).contains(try #require(opened.secondsLeft)))
+        }
+    }
+
     @Test("the steps of guests come to the command once, in order")
     func steps() async throws {
         try await withDesk { desk, _ in

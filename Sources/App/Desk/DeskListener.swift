@@ -20,7 +20,7 @@ package struct DeskListener: Sendable {
     private let previewServer: PreviewServer
     private let door: DeskDoor
     private let openWindows: DeskWindows
-    private let folder: String
+    private let folder: DeskFolder
 
     /// Binds both ports.
     /// - Parameters:
@@ -31,19 +31,18 @@ package struct DeskListener: Sendable {
         program: DeskProgram, name: String, version: String, shared: [String], run: String, logger: Logger
     ) async throws -> DeskListener {
         let (pages, previews) = (try await bind(logger), try await bind(logger))
-        let folder = run + "/desk-" + WebSecret.make()
-        try systemCall { mkdir(folder, 0o700) }
+        let folder = try DeskFolder(in: run)
         let token = WebSecret.make()
         let (door, windows) = (DeskDoor(), DeskWindows())
         let server = DeskServer(
             DeskServer.Host(
                 program: program, door: door, windows: windows, authorities: authorities(pages.port),
                 previews: "http://127.0.0.1:\(previews.port)/\(token)", name: name, version: version, shared: shared,
-                folder: folder))
+                folder: folder.path))
         return DeskListener(
             pages: pages, previews: previews, server: server,
             previewServer: PreviewServer(
-                program, authorities: authorities(previews.port), token: token, folder: folder),
+                program, authorities: authorities(previews.port), token: token, folder: folder.path),
             door: door, openWindows: windows, folder: folder)
     }
 
@@ -60,7 +59,7 @@ package struct DeskListener: Sendable {
     /// A private file that leads a browser to a new window. An argument with the address could be read by other users.
     /// - Throws: `SystemError`.
     package func makeDoorFile() throws -> String {
-        let path = folder + "/open.html"
+        let path = folder.path + "/open.html"
         let page = """
             <!doctype html><meta charset="utf-8"><title>Waft</title><meta http-equiv="refresh" content="0;url=\(makeAddress())">
 
@@ -74,7 +73,7 @@ package struct DeskListener: Sendable {
 
     /// Serves until no window has been open for `grace`, or the task is cancelled. Then nothing listens, and nothing is left.
     package func run(grace: Duration = .seconds(180)) async {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        defer { folder.remove() }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 try? await pages.run { channel, _ in

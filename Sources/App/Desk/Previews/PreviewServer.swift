@@ -8,8 +8,8 @@ import Synchronization
 import UniformTypes
 import WebPages
 
-/// Serves the contents of received items to the pages of the desk, from an origin of its own: whatever an item is, it cannot
-/// reach the desk. Nothing of it runs: the policy is a sandbox without scripts, and only types that browsers show as pictures,
+/// Serves the contents of received items to the pages of the desk, from an origin of its own: no item can
+/// reach the desk, of any kind. Nothing of it runs: the policy is a sandbox without scripts, and only types that browsers show as pictures,
 /// sound, film or plain text are served.
 package final class PreviewServer: Sendable {
     /// Bytes of the facts about an item.
@@ -77,7 +77,10 @@ package final class PreviewServer: Sendable {
         let source = try ItemSources.make(path: path)
         guard source.offered.kind == .file else { return try await exchange.refuseUnknown() }
         let download = try FileDownload(source)
-        if form.hasPrefix("text/"), download.size > Self.textBytes { try download.narrow(to: 0, Self.textBytes) }
+        if form.hasPrefix("text/"), download.size > Self.textBytes {
+            try download.narrow(to: 0, Self.textBytes)
+            return try await exchange.respond(.ok, contentType: form, length: Self.textBytes) { try download.next() }
+        }
         guard let (status, length) = try await exchange.prepare(download, number: Int(number)) else { return }
         try await exchange.respond(status, contentType: form, length: length) { try download.next() }
     }

@@ -53,11 +53,15 @@ package struct DeskProgram: Sendable {
                         }
                         return String(decoding: kept, as: UTF8.self)
                     }
-                    if let input { _ = try? await execution.standardInputWriter.write(input) }
-                    try await execution.standardInputWriter.finish()
+                    // Beside the reading: a verb that reads no input must not wait for its output to be read, too.
+                    async let written: Void = {
+                        if let input { _ = try? await execution.standardInputWriter.write(input) }
+                        try? await execution.standardInputWriter.finish()
+                    }()
                     for try await piece in execution.standardOutput {
                         try await take(piece.withUnsafeBytes(Array.init))
                     }
+                    await written
                     return try await group.next() ?? ""
                 }
             }

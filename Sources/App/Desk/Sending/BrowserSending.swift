@@ -111,7 +111,7 @@ final class BrowserSending: Sendable {
         guard wanted.items.indices.contains(number) else { return nil }
         let pipe = open(folder + "/data-\(number)", O_WRONLY | O_CLOEXEC | O_NONBLOCK)
         guard pipe >= 0 else { return nil }
-        // Room for what comes between two looks at the pipe; a smaller pipe would do.
+        // Room for the bytes between two looks at the pipe. A smaller pipe is slower, and does too.
         _ = fcntl(pipe, Self.setPipeSize, Int32(1 << 20))
         return pipe
     }

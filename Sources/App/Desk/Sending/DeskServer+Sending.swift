@@ -30,7 +30,7 @@ extension DeskServer {
 
     /// Sends, and tells the window about it. The sending ends with this stream.
     func followSending(_ exchange: HTTPExchange, _ name: String) async throws {
-        guard let sending = sendings[name] else { return try await exchange.refuseUnknown() }
+        guard let sending = sendings.follow(name) else { return try await exchange.refuseUnknown() }
         defer { sendings.end(sending) }
         try await host.windows.counting {
             try await exchange.respond(.ok, contentType: Self.lines) { send in
@@ -69,7 +69,7 @@ extension DeskServer {
 
 /// Writing into a pipe without a thread that waits.
 private enum PipeWriting {
-    /// - Returns: false if nobody reads any more.
+    /// - Returns: false if the reading end is closed.
     static func write(_ bytes: ByteBuffer, to pipe: Int32) async -> Bool {
         var rest = bytes
         while rest.readableBytes > 0 {

@@ -14,6 +14,9 @@ final class GuestDesk: PageHosting {
     /// How long `follow` waits for news at most.
     private static let longestWait: Duration = .seconds(4)
 
+    /// Seconds for which a page can be open: ten years.
+    private static let longest = 315_360_000.0
+
     private let settings: LiveSettings
     private let state = Mutex(State())
     /// A page has changed, or the settings have.
@@ -91,7 +94,7 @@ final class GuestDesk: PageHosting {
             return try await opened(standing.number)
         }
         let items = try wanted.items.map { path throws(SourceError) in try ItemSources.make(path: path) }
-        let end = wanted.seconds.map { ContinuousClock.now + .seconds($0.isFinite ? max($0, 1) : 1) }
+        let end = wanted.seconds.map { ContinuousClock.now + .seconds($0.isFinite ? min(max($0, 1), Self.longest) : 1) }
         let desk = Desk(
             GuestPage(
                 number: Self.number(), items: items, takes: wanted.takes, isPlain: wanted.isPlain,
