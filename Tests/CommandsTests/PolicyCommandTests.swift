@@ -77,6 +77,8 @@ struct PolicyCommandTests {
             hidden.text.contains("decline: the sender is a stranger, and this receiver is visible to contacts only"))
         let open = try shelf.run("policy", "test", "--from", "stranger", "--visible", "everyone", photo)
         #expect(open.text.contains("  ask: the sender is a stranger; rule 1 does not match"))
+        // The user has invited the guests of the page.
+        #expect(try shelf.run("policy", "test", "--from", "web", photo).results == open.results)
         _ = try shelf.run("visible", "everyone", "--for", "1m")
         #expect(try shelf.run("policy", "test", "--from", stranger.text, photo).results == open.results)
         _ = try shelf.run("contacts", "block", stranger.text)

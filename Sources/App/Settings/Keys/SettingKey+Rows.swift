@@ -37,7 +37,7 @@ extension SettingKey {
                 note: """
                     If no rule matches, the contact's own policy applies (waft contacts show NAME), and you are asked about \
                     strangers. A rule cannot override the visibility or a block. Keys of a rule, each with one value or a list:
-                      from          names of contacts, contacts, strangers, everyone, localsend, airdrop
+                      from          names of contacts, contacts, strangers, everyone, localsend, airdrop, web
                       type          uniform types, such as public.image; the type of the item conforms to one of them
                       name          patterns with * and ?
                       sizeAtMost, sizeAtLeast    of one item, such as 5 GB

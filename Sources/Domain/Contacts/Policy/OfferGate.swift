@@ -32,7 +32,7 @@ package final class OfferGate: OfferGating {
     package func access(of peer: PeerID, by dialect: Dialect) -> PeerAccess {
         guard let snapshot = try? book.snapshot() else { return .barred(Self.unknowable) }
         let relation = snapshot.relation(of: peer, by: dialect)
-        if let refusal = Policy.refusal(to: relation, setting(for: dialect)) { return .barred(refusal) }
+        if let refusal = Policy.refusal(to: relation, setting().seen(by: dialect)) { return .barred(refusal) }
         return relation == .stranger ? .stranger : .contact
     }
 
@@ -44,7 +44,7 @@ package final class OfferGate: OfferGating {
             return Array(repeating: Self.unknowable, count: offer.items.count)
         }
         let relation = snapshot.relation(of: peer, by: offer.dialect)
-        let (policy, setting) = (policy(), setting(for: offer.dialect))
+        let (policy, setting) = (policy(), setting().seen(by: offer.dialect))
         if isFlood(offer, from: peer, relation, policy, setting, .now) {
             return Array(repeating: Self.tooMany, count: offer.items.count)
         }
@@ -72,7 +72,7 @@ package final class OfferGate: OfferGating {
                 all: Self.unknowable, because: error.description)
         }
         let introduction = snapshot.introduction(of: peer, callingItself: offer.senderName)
-        let (policy, setting) = (policy(), setting(for: offer.dialect))
+        let (policy, setting) = (policy(), setting().seen(by: offer.dialect))
         let relation = snapshot.relation(of: peer, by: offer.dialect)
         if isFlood(offer, from: peer, relation, policy, setting, now) { return Self.flooded(offer, introduction) }
         var answer = decided(offer, from: peer, relation, introduction, policy, setting)
@@ -102,13 +102,6 @@ package final class OfferGate: OfferGating {
             return false
         }
         return policy.decide(first, of: OfferTotals(offer), from: relation, setting).outcome == .ask
-    }
-
-    /// The present setting, in which invited peers see this receiver.
-    private func setting(for dialect: Dialect) -> PolicySetting {
-        var setting = setting()
-        if dialect.isByInvitation { setting.visibility = .everyone }
-        return setting
     }
 
     private static let unknowable = ItemVerdict(.busy, reason: "the other side cannot read its contacts now")

@@ -55,6 +55,13 @@ package struct PolicySetting: Sendable {
         self.visibility = visibility
         self.receiver = receiver
     }
+
+    /// The same for an offer by a dialect: invited peers see this receiver at any visibility.
+    package func seen(by dialect: Dialect) -> PolicySetting {
+        var setting = self
+        if dialect.isByInvitation { setting.visibility = .everyone }
+        return setting
+    }
 }
 
 /// The senders whose offers a receiver accepts if no rule decides: `--accept`.
