@@ -69,7 +69,8 @@ struct PolicyTestCommand: ContactsVerb {
         }
         let offer = Offer(items: offered, senderName: "", dialect: sender?.dialect ?? DialectTable.known.standard)
         let decisions = place.policy.decide(
-            offer, from: relation, setting.seen(by: offer.dialect), dayAmount: dayAmount(with: offer, from: sender, on: place))
+            offer, from: relation, setting.seen(by: offer.dialect),
+            dayAmount: dayAmount(with: offer, from: sender, on: place))
         var report = VerbReport()
         for (index, decision) in decisions.enumerated() {
             report.results += lines(items[index], offered[index], decision)
