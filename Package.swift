@@ -202,7 +202,10 @@ let package = Package(
             ])
         + module(
             .disk, "ItemSources",
-            ["SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"],
+            [
+                "SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims", "CArchive",
+                "CArchiveShims",
+            ],
             tests: ["Executors"])
         + module(
             .disk, "Protection", ["SystemCalls", "Streams", "Secrets", "Age", "Sharing", "CLinuxShims"])
@@ -296,7 +299,7 @@ let package = Package(
             .app, "Desk",
             [
                 "ItemSources", "HTTPChannel", "SecureTransport", "Sharing", "SystemCalls", "UniformTypes", "WebPages",
-                nioCore, nioHTTP1, nioPosix, logging, subprocess, systemPackage,
+                "QRCodes", nioCore, nioHTTP1, nioPosix, logging, subprocess, systemPackage,
             ],
             tests: nil,
             embedded: [

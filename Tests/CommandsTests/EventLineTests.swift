@@ -22,7 +22,7 @@ private struct Samples {
     private let arrived: EventLine.Arrived
     private let name: EventLine.ArrivalName
     private let reply = EventLine.HandlerReply(handlerAnswer: "no")
-    private let answers = EventLine.Answers(answers: [], acceptedCount: 0)
+    private let answers = EventLine.Answers(answers: [], acceptedCount: 0, count: 1)
     private let course = EventLine.Course(bytes: 1)
     private let failure = EventLine.Failure(CommandError(.unexpected, "it failed"))
     private let transfer: EventLine.Transfer
@@ -76,8 +76,8 @@ private struct Samples {
         return [
             .ready(EventLine.Ready(id: id.text, name: "kitchen", port: 1, inbox: "/in")),
             .offer(EventLine.ReceivedOffer(offer, from: peer)),
-            .answered(.received(sender, answers)),
-            .answered(.waited(offer: 1, sender, answers)),
+            .answered(.received(offer: nil, sender, answers)),
+            .answered(.received(offer: 1, sender, answers)),
             .progress(.received(transfer, course)),
             .altered(
                 EventLine.Altered(
@@ -90,6 +90,7 @@ private struct Samples {
             .done(.transfer(transfer, failures: nil)),
             .accepted(EventLine.Accepted(offer: 1)),
             .declined(EventLine.Declined(offer: 1, blocked: false)),
+            .cancelled(transfer: offer.transfer.text),
             .offerPreview(
                 OfferPreviewCommand.Fields(
                     offer: 1, item: 0, name: "a", mediaType: "image/png", pixelWidth: 1, pixelHeight: 1, size: 70)),
@@ -260,6 +261,8 @@ private struct Samples {
             .opened(.inHandler(.item(name), handler: "org.example.a", reply)),
             .check(DoctorCommand.Fields(name: "clock", result: .problem, reason: "it is wrong", hint: "set it")),
             .desktop(DesktopPlace.Fields(state: "missing", path: "/a")),
+            .contacts,
+            .desk(DeskCommand.Fields(port: 1, url: "http://127.0.0.1:1/#a")),
         ]
     }
 

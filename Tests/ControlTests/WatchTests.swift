@@ -29,7 +29,9 @@ private func settled(_ number: Int) -> ControlEvent {
 extension WaitingOffer {
     fileprivate static func sample(_ number: Int) -> WaitingOffer {
         let transfer = TransferID(String(repeating: "0", count: 32)) ?? TransferID()
-        return WaitingOffer(number: number, offer: .sample(items: 2, transfer: transfer), peer: .sample(1), freeRoom: 7)
+        return WaitingOffer(
+            number: number, offer: .sample(items: 2, transfer: transfer), peer: .sample(1), freeRoom: 7,
+            expires: WallTime(milliseconds: 9))
     }
 }
 

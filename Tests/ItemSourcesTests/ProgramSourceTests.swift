@@ -67,6 +67,48 @@ struct ProgramSourceTests {
         #expect(InternetShortcut.url(in: contents) == "https://example.com/")
     }
 
+    @Test("makes a folder from a tar archive, with times, rights and links, as a folder on the disk is read")
+    func tree() throws {
+        let name = "ü " + String(repeating: "long ", count: 40)
+        try FileManager.default.createDirectory(
+            atPath: folder / "trip/\(name)/empty", withIntermediateDirectories: true)
+        try "hello".write(toFile: folder / "trip/\(name)/a.txt", atomically: false, encoding: .utf8)
+        try "run".write(toFile: folder / "trip/run", atomically: false, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder / "trip/run")
+        try FileManager.default.createSymbolicLink(atPath: folder / "trip/link", withDestinationPath: "run")
+        let disk = try read(ItemSources.make(path: folder / "trip"))
+        let source = try made(
+            #"{"name": "trip", "kind": "tree", "size": 8, "entries": 6}"#,
+            "tar --format=pax -C '\(folder / "trip")' -c .")
+        #expect(source.offered.kind == .tree && source.offered.entries == 6 && source.offered.type == .folder)
+        let made = try read(source)
+        #expect(made.contents == disk.contents && Set(made.steps) == Set(disk.steps))
+        #expect(made.entries == disk.entries && made.closed == disk.closed)
+    }
+
+    @Test(
+        "that makes no folder as it has promised gives none",
+        arguments: [
+            ("echo no archive", SourceError.Code.unreadable, "whole tar archive"),
+            ("tar -c a.txt b.txt | head -c 700", .unreadable, "whole tar archive"),
+            ("tar -c a.txt", .changed, "less than it had promised"),
+            ("tar -c a.txt b.txt c.txt", .changed, "more than it had promised"),
+            ("tar -c d/a.txt a.txt", .unreadable, "before its folder"),
+            ("tar -c --transform 's,a,../a,' -P a.txt b.txt", .unreadable, "cannot be sent"),
+            ("tar -c -P \"$PWD/a.txt\" b.txt", .unreadable, "cannot be sent"),
+            ("ln -f a.txt h; tar -c a.txt h", .unreadable, "neither a file"),
+            ("mkfifo -m 600 p; tar -c a.txt p", .unreadable, "neither a file"),
+            ("tar -c a.txt b.txt; exit 3", .unreadable, "exit code 3"),
+        ])
+    func brokenTree(item: String, code: SourceError.Code, reason: String) throws {
+        try FileManager.default.createDirectory(atPath: folder / "d", withIntermediateDirectories: true)
+        for name in ["a.txt", "b.txt", "c.txt", "d/a.txt"] { _ = folder.file(name, "hello") }
+        let source = try made(
+            #"{"name": "trip", "kind": "tree", "size": 10, "entries": 3}"#, "cd '\(folder / "")'; \(item)")
+        let fault = fault { _ = try read(source) }
+        #expect(fault?.code == code && fault?.message.contains(reason) == true, "\(fault?.message ?? "no fault")")
+    }
+
     @Test("with nothing to share is no source")
     func nothing() throws {
         #expect(try ask(program(placeholder: "exit 1")) == nil)
@@ -83,6 +125,8 @@ struct ProgramSourceTests {
             (#"echo '{"name": "a", "type": "pdf"}'"#, "no uniform type identifier"),
             (#"echo '{"name": "a", "kind": "url", "type": "public.jpeg"}'"#, "cannot be of the type"),
             ("cat /dev/zero", "more than 65536 bytes"),
+            (#"echo '{"name": "a", "kind": "tree", "size": 1}'"#, "counts the folder too"),
+            (#"echo '{"name": "a", "kind": "tree", "size": 1, "entries": 0}'"#, "counts the folder too"),
         ])
     func refused(placeholder: String, reason: String) throws {
         let path = program(placeholder: placeholder)

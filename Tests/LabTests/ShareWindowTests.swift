@@ -122,7 +122,8 @@ struct ShareWindowTests {
                 ".local/share/nautilus/scripts/Share with Waft", ".local/share/nemo/scripts/Share with Waft",
                 ".config/caja/scripts/Share with Waft",
             ].map { place.folder + "/home/" + $0 }
-            let application = place.folder + "/home/.local/share/applications/org.waft.Share.desktop"
+            let application = place.folder + "/home/.local/share/applications/org.waft.Waft.desktop"
+            let icon = place.folder + "/home/.local/share/icons/hicolor/scalable/apps/org.waft.Waft.svg"
             try place.addProgram("nemo", "")
             #expect(try await place.host.run(arguments: ["desktop", "install"]).exit == 0)
             let exist = { paths.map { FileManager.default.fileExists(atPath: $0) } }
@@ -137,17 +138,48 @@ struct ShareWindowTests {
                 let valid = try await place.host.run("/usr/bin/desktop-file-validate", [entry])
                 #expect(valid.exit == 0 && valid.output + valid.errors == "", "\(valid)")
             }
-            // A script gets names from the folder that is shown, and they may look like options.
-            try place.addProgram("zenity", "exit 1")
-            try "x".write(toFile: place.folder + "/-o.txt", atomically: false, encoding: .utf8)
-            let script = try await place.host.run(paths[2], ["-o.txt", "a b.png"], in: place.folder)
-            #expect(script.exit == 130, "\(script)")
+            #expect(FileManager.default.fileExists(atPath: icon))
+            #expect(try String(contentsOfFile: application, encoding: .utf8).contains(" desk %F\n"))
             try "mine\n".write(toFile: paths[1], atomically: false, encoding: .utf8)
             let foreign = try await place.host.run(arguments: ["desktop", "install"])
             #expect(foreign.exit == 64 && foreign.errors.contains(paths[1]), "\(foreign)")
             #expect(try await place.host.run(arguments: ["desktop", "remove"]).exit == 0)
             #expect(exist() == [false, true, false, false, false])
-            #expect(!FileManager.default.fileExists(atPath: application))
+            for path in [application, icon] { #expect(!FileManager.default.fileExists(atPath: path)) }
+        }
+    }
+
+    @Test(
+        "a menu opens the desk with the files, whose names may look like options, in a window of the user's browser",
+        arguments: ["xdg-open", "chromium"])
+    func desk(opener: String) async throws {
+        try await withPlace { place in
+            try place.addProgram("nautilus", "")
+            try place.addProgram(
+                "xdg-settings", "echo \(opener == "chromium" ? "chromium.desktop" : "firefox-esr.desktop")")
+            // It does what a browser does: reads the file, and follows it.
+            try place.addProgram(
+                opener,
+                "printf '%s\\n' \"$@\" >'\(place.folder)/opened'; cp \"${1#--app=file://}\" '\(place.folder)/door'")
+            #expect(try await place.host.run(arguments: ["desktop", "install"]).exit == 0)
+            try "x".write(toFile: place.folder + "/-o.txt", atomically: false, encoding: .utf8)
+            let script = place.folder + "/home/.local/share/nautilus/scripts/Share with Waft"
+            let end = try await place.host.withProgram(
+                script, ["-o.txt", "a b.png"], signal: .interrupt, in: place.folder
+            ) { _ in
+                let address = /url=(http:\/\/127\.0\.0\.1:\d+)\/#([0-9a-z]+)/
+                try await eventually { place.text("door").contains(address) }
+                let door = try #require(place.text("door").firstMatch(of: address))
+                let jar = place.folder + "/jar"
+                let words = ["-s", "-b", jar, "-c", jar, "-H", "content-type: application/json"]
+                _ = try await place.host.run(
+                    "/usr/bin/curl", words + ["-d", #"{"secret":"\#(door.2)"}"#, door.1 + "/enter"])
+                let facts = try await place.host.run("/usr/bin/curl", words + [door.1 + "/facts"])
+                let shared = facts.output.replacing("\\/", with: "/")
+                #expect(shared.contains("\(place.folder)/-o.txt\",\"\(place.folder)/a b.png\""), "\(shared)")
+                #expect(place.text("opened").hasPrefix(opener == "chromium" ? "--app=file:///" : "/"))
+            }
+            #expect(end.exit == 0, "\(end.text)")
         }
     }
 }

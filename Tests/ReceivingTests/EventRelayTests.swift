@@ -139,7 +139,7 @@ struct EventRelayTests {
             case .offer(let offer):
                 #expect(waiting.insert(offer.number).inserted)
                 seen += 1
-            case .settled(let offer): #expect(waiting.remove(offer.number) != nil)
+            case .settled(let offer): #expect(offer.number.flatMap { waiting.remove($0) } != nil)
             default: Issue.record("\(event)")
             }
         }
@@ -152,6 +152,34 @@ struct EventRelayTests {
         let desk = Desk(rule: rule)
         _ = await desk.consent.consent(to: offer(callingItself: "x"), from: stranger, freeRoom: 9)
         #expect(desk.told.count == 0)
+    }
+
+    @Test("what was accepted without a question is told once, with its sender, and a refusal is not")
+    func acceptedUnasked() throws {
+        let desk = Desk()
+        try desk.know(friend, as: "Anna")
+        let offer = offer(callingItself: "x", items: 2)
+        let verdict = Verdict(items: [.accepted, ItemVerdict(.ineligible)], digest: .xxh3_128)
+        desk.relay.see(.reception(.judged(offer, verdict, from: friend)))
+        desk.relay.see(
+            .reception(.judged(offer, Verdict(all: ItemVerdict(.busy), count: 2, digest: .xxh3_128), from: friend)))
+        #expect(
+            desk.told.all == [
+                .acceptedUnasked(
+                    SettledOffer(nil, offer, from: friend, contact: "Anna", verdicts: verdict.items))
+            ])
+    }
+
+    @Test("the answer to an offer that has waited is not told again when it is judged")
+    func judgedAfterWaiting() async throws {
+        let desk = Desk()
+        let offer = offer(callingItself: "x")
+        let asking = Task { await desk.consent.consent(to: offer, from: stranger, freeRoom: 9) }
+        while desk.queue.offers.isEmpty { await Task.yield() }
+        desk.queue.answer(1, accept: true)
+        let verdicts = await asking.value
+        desk.relay.see(.reception(.judged(offer, Verdict(items: verdicts, digest: .xxh3_128), from: stranger)))
+        #expect(desk.told.count == 2)
     }
 
     @Test(

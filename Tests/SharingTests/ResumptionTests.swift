@@ -33,6 +33,7 @@ private final class Asking: Sendable {
     let marks: Marks
     let inbox = MemoryInbox()
     let journal = MemoryJournal()
+    let events = Recorder<Reception.Event>()
     let consent: ScriptedConsent
     private let reception: Mutex<Reception>
 
@@ -40,26 +41,27 @@ private final class Asking: Sendable {
         let (marks, consent) = (Marks(), ScriptedConsent(answer))
         self.marks = marks
         self.consent = consent
-        reception = Mutex(Self.reception(marks, consent, inbox, journal))
+        reception = Mutex(Self.reception(marks, consent, inbox, journal, events))
     }
 
     var current: Reception { reception.withLock { $0 } }
 
     func restart() {
         marks.crash(false)
-        let next = Self.reception(marks, consent, inbox, journal)
+        let next = Self.reception(marks, consent, inbox, journal, events)
         reception.withLock { $0 = next }
     }
 
     private static func reception(
-        _ marks: Marks, _ consent: ScriptedConsent, _ inbox: MemoryInbox, _ journal: MemoryJournal
+        _ marks: Marks, _ consent: ScriptedConsent, _ inbox: MemoryInbox, _ journal: MemoryJournal,
+        _ events: Recorder<Reception.Event>
     ) -> Reception {
         let memory = ConsentMemory(marks)
         memory.mend(by: journal)
         return Reception(
             inbox: inbox, journal: journal, gate: ScriptedGate(), consent: memory.wrapping(consent),
             delivery: RecordingDelivery(.none),
-            memory: memory, observe: { _ in })
+            memory: memory, observe: { events.record($0) })
     }
 
     /// Offers, sends this number of items whole and breaks off in the next one, or ends.
@@ -169,6 +171,49 @@ struct ConsentMemoryTests {
         partly.current.end(transfer, transfer.fail(gone), fault: gone)
         #expect(partly.marks.count == 0)
     }
+}
+
+@Suite("A transfer that the user cancels")
+struct CancelledTransferTests {
+    @Test("ends its connection, is over with that reason, and is declined when its sender offers it again")
+    func receiving() async throws {
+        let receiver = Asking()
+        let offer = Offer.sample(items: 2)
+        let interrupted = Recorder<Void>()
+        _ = await receiver.current.judge(offer, from: .sample(1))
+        let transfer = try receiver.current.begin(offer.transfer, from: .sample(1)) { interrupted.record(()) }
+        #expect(receiver.current.underWay.map(\.offer.transfer) == [offer.transfer])
+        #expect(receiver.current.cancel(offer.transfer))
+        #expect(interrupted.count == 1)
+        receiver.current.end(transfer, transfer.fail(gone), fault: gone)
+        guard case .ended(_, _, _, let fault)? = receiver.events.all.last else {
+            Issue.record("it is not over")
+            return
+        }
+        #expect(fault?.code == .cancelled)
+        let again = await receiver.current.judge(offer, from: .sample(1))
+        #expect(again.items.map(\.answer) == [.declined, .declined])
+        #expect(!receiver.current.cancel(offer.transfer))
+    }
+
+    @Test("is over at once if its contents have not begun, and the consent to it is forgotten")
+    func waiting() async throws {
+        let receiver = Asking()
+        let offer = Offer.sample(items: 2)
+        _ = await receiver.current.judge(offer, from: .sample(1))
+        #expect(receiver.current.cancel(offer.transfer))
+        guard case .ended(_, _, _, let fault)? = receiver.events.all.last else {
+            Issue.record("it is not over")
+            return
+        }
+        #expect(fault?.code == .cancelled && receiver.marks.count == 0)
+        #expect(throws: TransferError.self) { try receiver.current.begin(offer.transfer, from: .sample(1)) }
+        _ = await receiver.current.judge(receiver.again(offer), from: .sample(1))
+        #expect(receiver.consent.asked.count == 2)
+    }
+
+    @Test("that nobody has accepted is not there to be cancelled")
+    func unknown() { #expect(!Asking().current.cancel(TransferID())) }
 }
 
 @Suite("A transfer that is offered again")

@@ -18,6 +18,7 @@ package final class EventFeed: Sendable {
         var next = 0
         var watchers: [Int: Watcher] = [:]
         var ready: ByteBuffer?
+        var visibility: ByteBuffer?
         /// By number.
         var waiting: [Int: ByteBuffer] = [:]
     }
@@ -38,16 +39,18 @@ package final class EventFeed: Sendable {
     package func send(_ event: ControlEvent) {
         // Events about the current state are kept for later watchers; other events are useless without a watcher.
         switch event {
-        case .ready, .offer, .settled: break
-        case .progress, .stored, .opened, .left, .ended, .settings, .protection: guard isWatched else { return }
+        case .ready, .visibility, .offer, .settled: break
+        case .acceptedUnasked, .progress, .stored, .opened, .left, .ended, .settings, .contacts, .protection:
+            guard isWatched else { return }
         }
         guard let line = try? ControlCoding.line(event) else { return }
         let dropped: [Watcher] = state.withLockedValue { state in
             switch event {
             case .ready: state.ready = line
+            case .visibility: state.visibility = line
             case .offer(let offer): state.waiting[offer.number] = line
-            case .settled(let offer): state.waiting[offer.number] = nil
-            case .progress, .stored, .opened, .left, .ended, .settings, .protection: break
+            case .settled(let offer): if let number = offer.number { state.waiting[number] = nil }
+            case .acceptedUnasked, .progress, .stored, .opened, .left, .ended, .settings, .contacts, .protection: break
             }
             var dropped: [Watcher] = []
             for number in state.watchers.keys {
@@ -91,7 +94,7 @@ package final class EventFeed: Sendable {
             guard state.watchers.count < maximumWatchers else { return nil }
             let waiting = state.waiting.sorted { $0.key < $1.key }.map(\.value)
             var watcher = Watcher(lines: feed, drop: drop, limit: backlogBytes)
-            for line in (state.ready.map { [$0] } ?? []) + waiting {
+            for line in [state.ready, state.visibility].compactMap(\.self) + waiting {
                 watcher.backlog += line.readableBytes
                 watcher.lines.yield(line)
             }

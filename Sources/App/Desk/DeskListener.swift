@@ -53,6 +53,9 @@ package struct DeskListener: Sendable {
 
     private static func authorities(_ port: Int) -> Set<String> { ["127.0.0.1:\(port)", "localhost:\(port)"] }
 
+    /// Of the pages.
+    package var port: Int { pages.port }
+
     /// The address of a new window: with a secret of one use in the fragment, which browsers send nowhere.
     package func makeAddress() -> String { "http://127.0.0.1:\(pages.port)/#\(door.makeSecret())" }
 

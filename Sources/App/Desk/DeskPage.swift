@@ -2,7 +2,10 @@ import NIOHTTP1
 import WebPages
 
 /// The files of the pages.
-enum DeskPage {
+package enum DeskPage {
+    /// Waft's icon: an SVG document.
+    package static let icon = String(decoding: PackageResources.icon_svg, as: UTF8.self)
+
     private static let words = [PageWords("en", PackageResources.en_json), PageWords("de", PackageResources.de_json)]
 
     /// - Parameter name: the whole path without its slash.

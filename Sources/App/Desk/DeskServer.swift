@@ -38,6 +38,7 @@ package final class DeskServer: Sendable {
 
     let host: Host
     let sendings: BrowserSendings
+    let calls = DeskCalls()
 
     package init(_ host: Host) {
         self.host = host
@@ -86,9 +87,12 @@ package final class DeskServer: Sendable {
                 json: DeskFacts(
                     name: host.name, previews: host.previews, shared: host.shared, version: host.version))
         case (.POST, "verb", 1): try await runVerb(exchange)
+        case (.POST, "calls", 2): try await answerCall(exchange, names[1])
+        case (.POST, "qr", 1): try await makeCode(exchange)
         case (.POST, "unlock", 1): try await unlock(exchange)
         case (.POST, "sendings", 1): try await beginSending(exchange)
         case (.GET, "sendings", 2): try await followSending(exchange, names[1])
+        case (.GET, "sendings", 3) where names[2] == "activities": try await listActivities(exchange, names[1])
         case (.DELETE, "sendings", 2): try await cancelSending(exchange, names[1])
         case (.PUT, "sendings", 4) where names[2] == "items": try await takeItem(exchange, names[1], names[3])
         default: try await exchange.refuseUnknown()

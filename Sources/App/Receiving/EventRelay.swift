@@ -17,6 +17,8 @@ final class EventRelay: Sendable {
     private let ready = Mutex<ReceiverSummary?>(nil)
     /// The numbers of the offers that wait.
     private let waiting = Mutex<[TransferID: Int]>([:])
+    /// Those that were answered, until they are judged.
+    private let settled = Mutex<Set<TransferID>>([])
     /// When the progress of each running transfer was sent.
     private let progress = Mutex<[TransferID: ContinuousClock.Instant]>([:])
     /// Between two events about the progress of a transfer.
@@ -50,6 +52,14 @@ final class EventRelay: Sendable {
         case .reception(.progressed(let transfer, let peer, let received, let total)):
             guard isWatched(), isDue(transfer) else { return }
             tell(.progress(transfer: transfer.text, peer: peer.provenText, bytes: received, total: total))
+        case .reception(.judged(let offer, let verdict, let peer)):
+            // The answers to those that waited were told before.
+            guard settled.withLock({ $0.remove(offer.transfer) }) == nil, verdict.acceptsAnything, isWatched() else {
+                return
+            }
+            tell(
+                .acceptedUnasked(
+                    SettledOffer(nil, offer, from: peer, contact: contact(peer), verdicts: verdict.items)))
         case .reception(.ended(let transfer, let peer, _, let fault)):
             progress.withLock { _ = $0.removeValue(forKey: transfer) }
             tell(.ended(transfer: transfer.text, peer: peer.provenText, fault: fault?.message))
@@ -100,6 +110,7 @@ final class EventRelay: Sendable {
     /// An offer was answered.
     func answered(_ offer: Offer, from peer: PeerID, _ verdicts: [ItemVerdict]) {
         guard let number = waiting.withLock({ $0.removeValue(forKey: offer.transfer) }) else { return }
+        settled.withLock { _ = $0.insert(offer.transfer) }
         let contact = contact(peer)
         tell(.settled(SettledOffer(number, offer, from: peer, contact: contact, verdicts: verdicts)))
     }

@@ -63,6 +63,15 @@ extension Receiver {
             }
             for other in consent.offers where other.peer == offer.peer { consent.answer(other.number, accept: false) }
             return .done
+        case .transfers:
+            return .transfers(
+                parts.reception.underWay.map { TransferSummary($0.offer, contact: parts.door.contactName(of: $0.peer)) }
+            )
+        case .cancel(let transfer):
+            guard let id = TransferID(transfer), parts.reception.cancel(id) else {
+                return .unknown("no such transfer arrives now")
+            }
+            return .done
         case .lookAgain:
             parts.door.lookAgain()
             return .done

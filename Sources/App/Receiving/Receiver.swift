@@ -142,6 +142,13 @@ package final class Receiver: Service {
                 if let reports = plan.reports { group.addTask { await reports.run(parts) } }
                 group.addTask { await parts.deliver() }
                 group.addTask { await parts.notify() }
+                group.addTask {
+                    await parts.door.follow {
+                        self.events.send(.visibility(parts.door.report))
+                        self.events.send(.contacts)
+                        return true
+                    }
+                }
                 group.addTask { await parts.protect() }
                 group.addTask { await parts.outbox.run(on: parts.blocking) }
                 group.addTask {

@@ -1,4 +1,5 @@
 import Contacts
+import Control
 import Endpoints
 import HandlerCatalog
 import Logging
@@ -98,10 +99,23 @@ final class VisibilityController: VisibilityReading {
     /// The user has chosen another visibility: look again.
     func lookAgain() { changes.send(()) }
 
+    /// The visibility now, as commands show it.
+    var report: VisibilityReport {
+        let next = nextVisibility
+        return VisibilityReport(
+            visibility: visibility.rawValue, stored: overriddenVisibility?.rawValue,
+            until: next.map { WallTime.now.after(.seconds($0.seconds)).milliseconds }, then: next?.visibility.rawValue)
+    }
+
     /// Waits until the visibility is as wanted, or the task is cancelled.
     func wait(until wanted: @Sendable (Visibility) -> Bool) async {
+        await follow { !wanted(visibility) }
+    }
+
+    /// Calls the body now and after each change, until it returns false or the task is cancelled.
+    func follow(_ goesOn: @Sendable () -> Bool) async {
         let news = changes.watch()
-        while !Task.isCancelled, !wanted(visibility) {
+        while !Task.isCancelled, goesOn() {
             let timer = (try? file.state())?.next.map { next in
                 Task {
                     do { try await Task.sleep(for: next.remaining) } catch { return }

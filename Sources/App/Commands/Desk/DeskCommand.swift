@@ -25,7 +25,20 @@ struct DeskCommand: AsyncParsableCommand {
     @Flag(name: .customLong("no-open"), help: "Open no window, and print its address: it is good for one use.")
     var noOpen = false
 
-    func run() async throws {
+    @OptionGroup var output: OutputOptions
+
+    /// The fields of a line of `--json`.
+    struct Fields: Encodable {
+        /// Of the pages, on the loopback interface.
+        var port: Int
+        /// Good for one use; only with `--no-open`.
+        var url: String?
+    }
+
+    func run() async throws { try await Self.open(files, noOpen: noOpen, json: output.json) }
+
+    /// Serves a window until it was closed for a while.
+    static func open(_ files: [String], noOpen: Bool = false, json: Bool = false) async throws {
         let context = try CommandContext(isForgiving: true)
         if !files.isEmpty { _ = try SendSources(paths: files, texts: [], urls: [], peers: 1).make() }
         let listener: DeskListener
@@ -33,7 +46,7 @@ struct DeskCommand: AsyncParsableCommand {
             try context.home.makeFolders()
             listener = try await DeskListener.bind(
                 program: DeskProgram(path: try OwnPrograms.running()), name: context.settings.name,
-                version: Version.text, shared: files.map { PathText.absolute($0) }, run: context.home.run,
+                version: Version.text, shared: files.map(whole), run: context.home.run,
                 logger: context.logger("waft"))
         } catch let error as CommandError {
             throw error
@@ -45,7 +58,13 @@ struct DeskCommand: AsyncParsableCommand {
         do {
             try await Interruption.watching(end, goodbye: .zero) {
                 async let running: Void = listener.run()
-                if noOpen { Console.shared.result(listener.makeAddress()) } else { try await open(listener) }
+                let url = noOpen ? listener.makeAddress() : nil
+                if json {
+                    EventLine.desk(Fields(port: listener.port, url: url)).print()
+                } else if let url {
+                    Console.shared.result(url)
+                }
+                if !noOpen { try await DeskOpening.open(try listener.makeDoorFile()) }
                 await running
             }
         } catch is CancellationError {
@@ -55,18 +74,8 @@ struct DeskCommand: AsyncParsableCommand {
         }
     }
 
-    private func open(_ listener: DeskListener) async throws {
-        let path = try listener.makeDoorFile()
-        guard let opener = SystemProgram("xdg-open") else {
-            throw CommandError(
-                .inputMissing, "no program opens windows here: xdg-open is not installed",
-                hint: "waft desk --no-open prints the address for a browser")
-        }
-        let opened = try await opener.end([path])
-        guard opened.code == 0 else {
-            throw CommandError(
-                .unexpected, "xdg-open could not open a window",
-                hint: "waft desk --no-open prints the address for a browser")
-        }
+    /// The absolute path, without `.` in it: people read it.
+    private static func whole(_ path: String) -> String {
+        "/" + PathText.absolute(path).split(separator: "/").filter { $0 != "." }.joined(separator: "/")
     }
 }

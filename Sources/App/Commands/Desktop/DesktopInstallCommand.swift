@@ -10,8 +10,9 @@ struct DesktopInstallCommand: AsyncParsableCommand {
         discussion: """
             Example: waft desktop install
 
-            URLs of handlers open from other programs, and files are shared from the menus of Thunar, Dolphin, Nautilus, \
-            Nemo and Caja, as far as they are installed. It starts the waft that you run now. Run this command again after you have moved that program.
+            Waft stands among the applications, URLs of handlers open from other programs, and files are shared from the menus of Thunar, Dolphin, Nautilus, \
+            Nemo and Caja, as far as they are installed. All start the waft that you run now. Run this command again after you \
+            have moved that program.
             """
     )
 

@@ -1,3 +1,4 @@
+import Desk
 import Desktop
 import Endpoints
 import Foundation
@@ -56,7 +57,7 @@ struct DesktopPlace {
     /// The entries of `menus` that start this program.
     var shares: [ShareMenus.Entry] {
         get throws(CommandError) {
-            menus.entries(program: try OwnPrograms.running(), home: home)
+            menus.entries(program: try OwnPrograms.running(), home: home, icon: DeskPage.icon)
         }
     }
 

@@ -8,7 +8,7 @@ import UniformTypes
 
 /// A file, a folder or an item of the Inbox that a verb shows or hands on.
 struct DocumentSubject {
-    let path: String
+    private(set) var path: String
     /// The beginning of its lines, escaped.
     let head: String
     /// The type that it claims: by its name or, of an item, in its offer.
@@ -37,6 +37,13 @@ struct DocumentSubject {
     /// - Throws: `CommandError` `inputMissing` if it is not there; `locked`, `noRoom` for a sealed one, of which the path
     ///   is that of a clear copy.
     init(item: String) throws(CommandError) {
+        try self.init(stored: item)
+        if let arrival, arrival.protection.isSealed { path = try ClearDocument.path(of: arrival) }
+    }
+
+    /// - Parameter item: number or name of an item in the Inbox, which stays as it is: a sealed one cannot be read.
+    /// - Throws: `CommandError` `inputMissing` if it is not there.
+    init(stored item: String) throws(CommandError) {
         guard let entry = try JournalReading.entry(item) else {
             throw CommandError(.inputMissing, JournalReading.unknown(item), hint: "see: waft history")
         }
@@ -47,8 +54,7 @@ struct DocumentSubject {
             throw CommandError(.inputMissing, "\(head): it is no longer in the Inbox")
         }
         let arrival = entry.arrival
-        path = arrival.protection.isSealed ? try ClearDocument.path(of: arrival) : arrival.stored.path
-        (declared, self.arrival) = (arrival.item.type, arrival)
+        (path, declared, self.arrival) = (arrival.stored.path, arrival.item.type, arrival)
         isFolder = status.st_mode & S_IFMT == S_IFDIR
     }
 

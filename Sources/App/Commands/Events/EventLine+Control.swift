@@ -15,14 +15,14 @@ extension EventLine {
             self = .ready(Ready(id: receiver.id, name: receiver.name, port: receiver.port, inbox: receiver.inbox))
         case .offer(let summary):
             self = .offer(ReceivedOffer(summary))
-        case .settled(let settled):
+        case .settled(let settled), .acceptedUnasked(let settled):
             let answers = settled.answers.enumerated().map { number, answer in
                 Answer(item: number, answer: answer.answer, reason: answer.reason)
             }
             self = .answered(
-                .waited(
+                .received(
                     offer: settled.number, Sender(settled),
-                    Answers(answers: answers, acceptedCount: settled.accepted)))
+                    Answers(answers: answers, acceptedCount: settled.accepted, count: settled.itemCount)))
         case .progress(let transfer, let peer, let bytes, let total):
             self = .progress(.received(Transfer(transfer, from: peer), Course(bytes: bytes, total: total)))
         case .stored(let arrival):
@@ -34,6 +34,10 @@ extension EventLine {
             self.init(.watched(Arrived(arrival)), how, toward: toward)
         case .settings(let report):
             self = .settings(SettingsState(report))
+        case .visibility(let report):
+            self = .visibility(VisibleCommand.Fields(report))
+        case .contacts:
+            self = .contacts
         case .protection(let report):
             self.init(report)
         case .ended(let transfer, let peer, let fault):

@@ -34,6 +34,7 @@ extension EventLine: FieldGroups {
         case .deferred(let fields): (.deferred, fields)
         case .accepted(let fields): (.accepted, fields)
         case .declined(let fields): (.declined, fields)
+        case .cancelled(let transfer): (.cancelled, ["transfer": transfer])
         case .offerPreview(let fields): (.offerPreview, fields)
         case .found(let fields): (.found, fields)
         case .lost(let fields): (.lost, fields)
@@ -67,6 +68,7 @@ extension EventLine: FieldGroups {
         case .schemeDecision(let fields): (.schemeDecision, fields)
         case .handlerSetting(let fields): (.handlerSetting, fields)
         case .handlerSettingChanged(let fields): (.handlerSettingChanged, fields)
+        case .contacts: (.contacts, [String: String]())
         case .contact(let fields): (.contact, fields)
         case .blockedStranger(let fields): (.blockedStranger, fields)
         case .forgotten(let fields): (.forgotten, fields)
@@ -104,6 +106,7 @@ extension EventLine: FieldGroups {
         case .type(let fields): (.type, fields)
         case .check(let fields): (.check, fields)
         case .desktop(let fields): (.desktop, fields)
+        case .desk(let fields): (.desk, fields)
         case .service(let fields): (.service, fields)
         case .unit(let fields): (.unit, fields)
         }

@@ -45,6 +45,8 @@ extension EventLine {
         var size: UInt64?
         /// Bytes free on the disk of the destination.
         var free: UInt64?
+        /// When the time for an answer ends.
+        var expires: String?
         /// If a stranger gives itself the name of a contact.
         var warning: String?
 
@@ -66,6 +68,7 @@ extension EventLine {
             (count, size) = (summary.itemCount, summary.size)
             (subject, note) = (summary.subject, summary.note)
             (free, warning) = (summary.freeRoom, summary.asker?.warning)
+            expires = summary.expires.map { ISOTime.text(WallTime(milliseconds: $0)) }
         }
     }
 

@@ -44,6 +44,8 @@ extension EventLine {
         /// The answers to the first `shownItems`.
         var answers: [Answer]
         var acceptedCount: Int
+        /// Of all items.
+        var count: Int
     }
 
     /// A transfer at the receiver.
@@ -92,6 +94,7 @@ extension EventLine.Item {
 extension EventLine.Answers {
     init(_ verdict: Verdict) {
         acceptedCount = verdict.items.count { $0.answer == .accepted }
+        count = verdict.items.count
         answers = verdict.items.prefix(EventLine.shownItems).enumerated().map { number, item in
             EventLine.Answer(item: number, answer: item.answer.rawValue, reason: item.reason)
         }

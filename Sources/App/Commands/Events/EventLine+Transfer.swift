@@ -2,15 +2,14 @@
 extension EventLine {
     enum Answered: FieldGroups {
         case sent(to: String, Answers)
-        case received(Sender, Answers)
-        /// The offer has waited for an answer, by its number.
-        case waited(offer: Int, Sender, Answers)
+        /// - Parameter offer: its number, if it has waited for an answer and a watcher hears of it.
+        case received(offer: Int?, Sender, Answers)
 
         var groups: [any Encodable] {
             switch self {
             case .sent(let peer, let answers): [["to": peer], answers]
-            case .received(let sender, let answers): [sender, answers]
-            case .waited(let number, let sender, let answers): [["offer": number], sender, answers]
+            case .received(let number, let sender, let answers):
+                [number.map { ["offer": $0] }, sender, answers].compactMap { $0 }
             }
         }
     }

@@ -31,6 +31,7 @@ enum EventLine {
     case deferred(Deferred)
     case accepted(Accepted)
     case declined(Declined)
+    case cancelled(transfer: String)
     case offerPreview(OfferPreviewCommand.Fields)
 
     // `waft peers`
@@ -74,6 +75,8 @@ enum EventLine {
     case handlerSettingChanged(HandlerSettingChangeFields)
 
     // `waft contacts`, `waft policy`, `waft visible`
+    /// They may have changed.
+    case contacts
     case contact(ContactFields)
     case blockedStranger(BlockedFields)
     case forgotten(StandingFields)
@@ -125,6 +128,9 @@ enum EventLine {
     case check(DoctorCommand.Fields)
     case type(TypeCommand.Fields)
     case desktop(DesktopPlace.Fields)
+
+    // `waft desk`
+    case desk(DeskCommand.Fields)
 
     // `waft service`
     case service(ServiceStanding.Fields)

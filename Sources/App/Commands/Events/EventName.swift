@@ -10,7 +10,7 @@ enum EventName: String, Encodable, CaseIterable {
 
     // `waft receive`, `waftd`, `waft offers`
     case ready, offer, altered, deferred
-    case accepted, declined, offerPreview
+    case accepted, declined, cancelled, offerPreview
 
     // `waft peers`
     case found, lost, away, remembered, peerRemoved
@@ -28,6 +28,7 @@ enum EventName: String, Encodable, CaseIterable {
     case handlerSetting, handlerSettingChanged
 
     // `waft contacts`, `waft policy`, `waft visible`
+    case contacts
     case contact, blockedStranger, forgotten, blocked, unblocked, me
     case rule, policyDecision, visibility
 
@@ -51,6 +52,8 @@ enum EventName: String, Encodable, CaseIterable {
 
     // `waft status`, `waft type`, `waft doctor`, `waft desktop`
     case status, type, check, desktop
+    // `waft desk`
+    case desk
     // `waft service`
     case service, unit
 }

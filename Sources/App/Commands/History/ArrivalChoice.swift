@@ -122,7 +122,9 @@ struct ArrivalChoice: Sendable {
                 case let state?: answer == state.rawValue
                 }
             return isOfState && isWanted(arrival)
-        case .ready, .offer, .settled, .progress, .settings, .protection, .ended: return false
+        case .ready, .offer, .settled, .acceptedUnasked, .progress, .visibility, .settings, .contacts, .protection,
+            .ended:
+            return false
         }
     }
 

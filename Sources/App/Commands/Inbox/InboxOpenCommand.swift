@@ -1,4 +1,5 @@
 import ArgumentParser
+import DBusClient
 import Desktop
 import Endpoints
 import Foundation
@@ -27,11 +28,19 @@ struct InboxOpenCommand: AsyncParsableCommand {
         completion: .inboxItems)
     var arrival: String
 
+    @Flag(name: .long, help: "Show it in its folder, in the file manager, and open nothing.")
+    var folder = false
+
     @OptionGroup var options: OpeningOptions
 
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        if folder, options.anyway { throw ValidationError("--folder opens nothing: leave out --anyway.") }
+    }
+
     func run() async throws {
+        if folder { return try await showInFolder() }
         let subject = try DocumentSubject(item: arrival)
         let previewing = Previewing(
             try CommandContext(isForgiving: true), lines: PreviewBounds.lines, json: output.json)
@@ -51,5 +60,19 @@ struct InboxOpenCommand: AsyncParsableCommand {
         guard outcome.answer == .yes else { throw CommandError(.handlerSaidNo, "\(subject.head): \(reason)") }
         if output.json { return EventLine.opened(.onDesktop(subject.event, .done)).print() }
         Console.shared.result("\(subject.head): \(reason)")
+    }
+
+    private func showInFolder() async throws {
+        let subject = try DocumentSubject(stored: arrival)
+        do throws(BusError) {
+            try await FileManagerWindow.show([subject.path])
+        } catch {
+            throw CommandError(
+                .ineligible,
+                "\(subject.head): no file manager shows it: \(TerminalText.escaped("\(error)", limit: 400))",
+                hint: "it is at \(TerminalText.escaped(subject.path, limit: 4_096))")
+        }
+        if output.json { return EventLine.opened(.onDesktop(subject.event, .done)).print() }
+        Console.shared.result("\(subject.head): shown in its folder")
     }
 }

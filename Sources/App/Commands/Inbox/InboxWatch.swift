@@ -35,7 +35,9 @@ struct InboxWatch {
             case .removed: "\(head(arrival)): removed"
             case .handler: "\(head(arrival)): gone after \(toward) was asked"
             }
-        case .ready, .offer, .settled, .progress, .settings, .protection, .ended: return nil
+        case .ready, .offer, .settled, .acceptedUnasked, .progress, .visibility, .settings, .contacts, .protection,
+            .ended:
+            return nil
         }
     }
 

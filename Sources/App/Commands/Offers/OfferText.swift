@@ -61,8 +61,9 @@ enum OfferText {
             let line = "\(offer.number): \(asker(offer)) offers \(first)\(rest), \(sizes(offer))"
             return [line] + (warning(offer).map { [$0] } ?? [])
         case .settled(let offer):
-            return ["\(offer.number): \(outcome(offer))"]
-        case .ready, .progress, .stored, .opened, .left, .settings, .protection, .ended:
+            return ["\(offer.number.map { "\($0): " } ?? "")\(outcome(offer))"]
+        case .acceptedUnasked, .visibility, .ready, .progress, .stored, .opened, .left, .settings, .contacts,
+            .protection, .ended:
             return []
         }
     }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Contacts
+import Control
 import Endpoints
 import Foundation
+import Glibc
 import Pairing
 import Sending
 import Settings
@@ -53,7 +55,22 @@ struct PairCommand: AsyncParsableCommand {
             "Seconds to wait for a peer (default: 600), or to look for one (default: 5).", valueName: "seconds"))
     var timeout: Double?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Read the answer, y or n, from this open file descriptor: for programs that show the digits themselves.",
+            valueName: "number"))
+    var answerFd: Int32?
+
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard let file = answerFd else { return }
+        if code || codeFile != nil { throw ValidationError("--answer-fd goes with digits, not with a code.") }
+        guard file >= 0, fcntl(file, F_GETFD) >= 0 else {
+            throw ValidationError("--answer-fd \(file): there is no such open file.")
+        }
+    }
 
     func run() async throws {
         let name = try contactName()
@@ -63,7 +80,7 @@ struct PairCommand: AsyncParsableCommand {
             }
             return duration
         }
-        let rendering = PairRendering(json: output.json)
+        let rendering = PairRendering(json: output.json, answers: answerFd)
         let end: PairRendering.End
         if let peer = try wantedPeer() {
             end = try await PairBeginning(peer: peer, name: name, timeout: timeout, rendering: rendering)
@@ -74,6 +91,7 @@ struct PairCommand: AsyncParsableCommand {
             ).run()
         }
         let exit = rendering.show(end)
+        if exit == .done { await Daemon.tell(.lookAgain) }
         if exit != .done { throw exit.code }
     }
 
@@ -111,7 +129,7 @@ struct PairCommand: AsyncParsableCommand {
     }
 
     private func needTerminal(accepting: Bool) throws(CommandError) {
-        guard !code, codeFile == nil, !LineReader.hasTerminal else { return }
+        guard !code, codeFile == nil, answerFd == nil, !LineReader.hasTerminal else { return }
         let advice = accepting ? "waft pair --code" : "run waft pair --code there, and waft pair PEER --code here"
         throw CommandError(
             .usage, "comparing digits needs a terminal", hint: "pair by a code: \(advice)")

@@ -9,6 +9,8 @@ import Sharing
 /// The output of `waft pair`: text for people, or one JSON document a line.
 struct PairRendering: Sendable {
     let json: Bool
+    /// The open file that the answer comes from; nil for the terminal.
+    let answers: Int32?
 
     /// How it ended.
     enum End: Sendable {
@@ -48,10 +50,10 @@ struct PairRendering: Sendable {
         Console.shared.note("\n    \(digits.prefix(3)) \(digits.suffix(3))    \(words.joined(separator: " "))\n")
     }
 
-    /// Whether both sides show the same, as the user answers; nil if the task is cancelled or the terminal is gone.
+    /// Whether both sides show the same, as the user answers; nil if the task is cancelled or nobody can answer any more.
     func isSame() async -> Bool? {
         Console.shared.prompt("Does the other screen show the same? [y/n] ")
-        for await line in LineReader.terminalLines() {
+        for await line in answers.map(LineReader.lines) ?? LineReader.terminalLines() {
             Console.shared.answered()
             switch line.lowercased() {
             case "y", "yes": return true

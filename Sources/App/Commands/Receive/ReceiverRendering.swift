@@ -100,7 +100,7 @@ struct ReceiverRendering: Sendable {
             EventLine.offer(EventLine.ReceivedOffer(offer, from: sender(of: offer, peer))).print()
         case .reception(.judged(let offer, let verdict, let peer)):
             let sender = EventLine.Sender(offer, from: sender(of: offer, peer))
-            EventLine.answered(.received(sender, EventLine.Answers(verdict))).print()
+            EventLine.answered(.received(offer: nil, sender, EventLine.Answers(verdict))).print()
         case .reception(.stored(let arrival)):
             Console.shared.result { EventLine.stored(.received(arrived(arrival))).text }
         case .reception(.opened(let arrival, let answer)):

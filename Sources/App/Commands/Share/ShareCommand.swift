@@ -69,6 +69,9 @@ struct ShareCommand: AsyncParsableCommand {
         help: "Ask in a window, by zenity, kdialog or a new terminal; without files, choose them there too.")
     var window = false
 
+    @Flag(name: .long, help: "Ask in a window of the browser: waft desk, with the files and folders that are given.")
+    var desk = false
+
     @Flag(name: .long, help: "Print one JSON document a line for each event.")
     var json = false
 
@@ -80,6 +83,12 @@ struct ShareCommand: AsyncParsableCommand {
         if window, json || list || activity != nil || to != nil {
             throw ValidationError("--window asks: leave out --list, --activity, --to and --json.")
         }
+        if desk, window || json || list || activity != nil || to != nil || !excludeActivity.isEmpty {
+            throw ValidationError("--desk asks: leave out all but the files.")
+        }
+        if desk, !(text + url + source).isEmpty || subject != nil || items.contains("-") {
+            throw ValidationError("--desk takes files and folders. Texts and links are written in its window.")
+        }
         if let activity, to != nil, ![ActivityType.airdrop, ActivityType.queue].contains(activity) {
             throw ValidationError("--to is for \(ActivityType.airdrop) and \(ActivityType.queue).")
         }
@@ -90,6 +99,7 @@ struct ShareCommand: AsyncParsableCommand {
     }
 
     mutating func run() async throws {
+        if desk { return try await DeskCommand.open(items) }
         var completion = Completion()
         do {
             text = try SentTexts.read(text, items: items)

@@ -13,15 +13,23 @@ enum LineReader {
     /// Reading stops when the stream is dropped: the next question, or another program, gets the next line.
     static func terminalLines() -> AsyncStream<String> { terminalLines(atMost: .max) }
 
+    /// Lines from an open file, such as a pipe. Ends when the file does.
+    static func lines(_ file: Int32) -> AsyncStream<String> { lines(atMost: .max) { dup(file) } }
+
     /// - Parameter count: no byte behind this many lines is read.
     private static func terminalLines(atMost count: Int) -> AsyncStream<String> {
+        lines(atMost: count) { open("/dev/tty", O_RDONLY | O_CLOEXEC) }
+    }
+
+    /// - Parameter open: the file, which is closed at the end.
+    private static func lines(atMost count: Int, open: @escaping @Sendable () -> Int32) -> AsyncStream<String> {
         AsyncStream { continuation in
             var ends: [Int32] = [-1, -1]
             guard CLinuxShims_pipe(&ends) == 0 else { return continuation.finish() }
             let (stopped, stopping) = (ends[0], ends[1])
             continuation.onTermination = { _ in close(stopping) }
             let isStarted = BackgroundThread.start("waft-terminal") {
-                read(count, until: stopped) { continuation.yield($0) }
+                read(open(), count, until: stopped) { continuation.yield($0) }
                 close(stopped)
                 continuation.finish()
             }
@@ -33,25 +41,25 @@ enum LineReader {
     }
 
     /// - Parameters:
+    ///   - file: owned.
     ///   - count: of lines.
     ///   - stopped: the reading end of a pipe whose other end is closed when no more lines are wanted.
-    private static func read(_ count: Int, until stopped: Int32, _ take: (String) -> Void) {
-        let terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC)
-        guard terminal >= 0 else { return }
-        defer { close(terminal) }
+    private static func read(_ file: Int32, _ count: Int, until stopped: Int32, _ take: (String) -> Void) {
+        guard file >= 0 else { return }
+        defer { close(file) }
         var buffer = [UInt8](repeating: 0, count: lineBytes)
         var left = count
         while left > 0 {
             var waits = [
-                pollfd(fd: terminal, events: Int16(POLLIN), revents: 0), pollfd(fd: stopped, events: 0, revents: 0),
+                pollfd(fd: file, events: Int16(POLLIN), revents: 0), pollfd(fd: stopped, events: 0, revents: 0),
             ]
             guard poll(&waits, 2, -1) >= 0 else {
                 if errno == EINTR { continue }
                 return
             }
             if waits[1].revents != 0 { return }
-            // A terminal gives one line at a time.
-            let count = Glibc.read(terminal, &buffer, buffer.count)
+            // A terminal gives one line at a time, and so does a program that answers a question.
+            let count = Glibc.read(file, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return }
             left -= 1

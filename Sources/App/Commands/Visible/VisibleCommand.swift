@@ -29,6 +29,17 @@ struct VisibleCommand: ContactsVerb {
         var visibilityThen: String?
         /// The stored visibility, if the start options of the running receiver override it.
         var visibilityStored: String?
+
+        init(visibility: String, visibilityStored: String? = nil) {
+            (self.visibility, self.visibilityStored) = (visibility, visibilityStored)
+        }
+
+        init(_ report: VisibilityReport) {
+            (visibility, visibilityStored, visibilityThen) = (report.visibility, report.stored, report.then)
+            guard let until = report.until else { return }
+            visibilityUntil = ISOTime.text(WallTime(milliseconds: until))
+            visibilitySeconds = max(0, (until - WallTime.now.milliseconds + 999) / 1_000)
+        }
     }
 
     @Argument(

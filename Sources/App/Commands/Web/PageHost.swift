@@ -100,7 +100,8 @@ struct PageHost: Sendable {
                     rendering.show(event)
                     switch event {
                     case .offer(let offer): asking.yield(.waiting(offer))
-                    case .settled(let offer): asking.yield(.settled(offer.number, wasAnswered: !offer.isExpired))
+                    case .settled(let offer):
+                        if let number = offer.number { asking.yield(.settled(number, wasAnswered: !offer.isExpired)) }
                     default: break
                     }
                 }
@@ -158,11 +159,11 @@ private final class GuestOffers: Sendable {
     func hasSeen(_ event: ControlEvent) -> Bool {
         switch event {
         case .offer(let offer): note(offer.via, offer.transfer)
-        case .settled(let offer): note(offer.via, offer.transfer)
+        case .settled(let offer), .acceptedUnasked(let offer): note(offer.via, offer.transfer)
         case .stored(let arrival), .opened(let arrival, _, _): note(arrival.via, arrival.transfer)
         case .progress(let transfer, _, _, _): transfers.withLock { $0.contains(transfer) }
         case .ended(let transfer, _, _): transfers.withLock { $0.remove(transfer) != nil }
-        case .ready, .left, .settings, .protection: false
+        case .ready, .left, .visibility, .settings, .contacts, .protection: false
         }
     }
 

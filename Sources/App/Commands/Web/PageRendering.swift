@@ -102,7 +102,9 @@ struct PageRendering: Sendable {
             Console.shared.result("stored \(name), \(ByteCount.text(arrival.size)), from \(sender)")
         case .ended(_, _, let fault?):
             Console.shared.result("a transfer of a guest ended: \(TerminalText.escaped(fault, limit: 400))")
-        case .progress, .opened, .ended, .ready, .left, .settings, .protection: break
+        case .acceptedUnasked, .progress, .opened, .ended, .ready, .left, .visibility, .settings, .contacts,
+            .protection:
+            break
         }
     }
 

@@ -6,6 +6,7 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case offers([OfferSummary])
     case items([OfferSummary.Item])
     case preview(OfferedPreview)
+    case transfers([TransferSummary])
     /// To `watch`: events follow.
     case watching
     /// The offer was answered.

@@ -21,6 +21,10 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case acceptItems(offer: Int, items: [Int]?, folder: String?)
     /// Decline an offer and everything else that its sender will offer.
     case block(offer: Int)
+    /// The transfers that arrive now.
+    case transfers
+    /// Cancel a transfer that arrives: its sender hears it, and cannot go on with it.
+    case cancel(transfer: String)
     /// The visibility or the contacts have been changed: look again.
     case lookAgain
     /// Read the handlers and the user's choices about them again; `done` means that they are in effect.

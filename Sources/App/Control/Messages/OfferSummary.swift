@@ -65,6 +65,8 @@ package struct OfferSummary: Codable, Sendable, Equatable {
     /// See `Offer.hintedSize`.
     package var hintedSize: UInt64?
     package var freeRoom: UInt64
+    /// When the time for an answer ends, in milliseconds since 1970. Nil from a receiver that is older than the command line.
+    package var expires: Int64?
 
     /// People cannot answer a question with thousands of lines.
     package static let shownItems = 100
@@ -87,5 +89,6 @@ package struct OfferSummary: Codable, Sendable, Equatable {
         size = offer.knownSize
         hintedSize = offer.hintedSize == 0 ? nil : offer.hintedSize
         freeRoom = waiting.freeRoom
+        expires = waiting.expires.milliseconds
     }
 }

@@ -1,7 +1,7 @@
 package import Sharing
 import UniformTypes
 
-/// The outcome of an offer that waited.
+/// The outcome of an offer.
 package struct SettledOffer: Codable, Sendable, Equatable {
     package struct Answer: Codable, Sendable, Equatable {
         /// `ItemVerdict.Answer`.
@@ -9,7 +9,8 @@ package struct SettledOffer: Codable, Sendable, Equatable {
         package var reason: String?
     }
 
-    package var number: Int
+    /// Nil for an offer that did not wait.
+    package var number: Int?
     package var transfer: String
     /// The whole id of its key; nil for a peer that proved none.
     package var peer: String?
@@ -28,7 +29,7 @@ package struct SettledOffer: Codable, Sendable, Equatable {
     /// Whether it was not answered in time, or withdrawn.
     package var isExpired: Bool { answers.contains { $0.answer == ItemVerdict.Answer.expired.rawValue } }
 
-    package init(_ number: Int, _ offer: Offer, from peer: PeerID, contact: String?, verdicts: [ItemVerdict]) {
+    package init(_ number: Int?, _ offer: Offer, from peer: PeerID, contact: String?, verdicts: [ItemVerdict]) {
         self.number = number
         self.peer = peer.provenText
         via = offer.dialect.name

@@ -23,12 +23,19 @@ package struct DeskProgram: Sendable {
         var errors: String
     }
 
+    /// The standard input of a verb.
+    enum Input: Sendable {
+        case text(String)
+        /// What comes, until its end.
+        case answers(AsyncStream<String>)
+    }
+
     /// Runs a verb. If the task is cancelled, it is interrupted as by Ctrl-C.
     /// - Parameters:
     ///   - input: for its standard input.
     ///   - take: gets the bytes of its standard output as they come; if it throws, the verb is interrupted.
     func run(
-        _ words: [String], input: String? = nil, take: @escaping @Sendable ([UInt8]) async throws -> Void
+        _ words: [String], input: Input? = nil, take: @escaping @Sendable ([UInt8]) async throws -> Void
     ) async -> End {
         var options = PlatformOptions()
         options.teardownSequence = [
@@ -54,14 +61,20 @@ package struct DeskProgram: Sendable {
                         return String(decoding: kept, as: UTF8.self)
                     }
                     // Beside the reading: a verb that reads no input must not wait for its output to be read, too.
-                    async let written: Void = {
-                        if let input { _ = try? await execution.standardInputWriter.write(input) }
+                    let writing = Task {
+                        switch input {
+                        case .text(let text): _ = try? await execution.standardInputWriter.write(text)
+                        case .answers(let answers):
+                            for await text in answers { _ = try? await execution.standardInputWriter.write(text) }
+                        case nil: break
+                        }
                         try? await execution.standardInputWriter.finish()
-                    }()
+                    }
+                    // No answer comes any more when the verb has ended.
+                    defer { writing.cancel() }
                     for try await piece in execution.standardOutput {
                         try await take(piece.withUnsafeBytes(Array.init))
                     }
-                    await written
                     return try await group.next() ?? ""
                 }
             }
@@ -78,9 +91,9 @@ package struct DeskProgram: Sendable {
 
     /// Runs a verb to its end.
     /// - Returns: its end, and the first `limit` bytes of its output.
-    func output(_ words: [String], input: String? = nil, limit: Int) async -> (end: End, output: Data) {
+    func output(_ words: [String], limit: Int) async -> (end: End, output: Data) {
         let output = Collected(limit: limit)
-        let end = await run(words, input: input) { await output.add($0) }
+        let end = await run(words) { await output.add($0) }
         return (end, await output.bytes)
     }
 }

@@ -7,8 +7,8 @@ enum DeskVerbs {
 
     private static let allowed: Set<String> = [
         "accept", "config", "contacts", "decline", "doctor", "handlers", "history", "inbox", "lock", "offers",
-        "open-in",
-        "outbox", "pair", "peers", "policy", "preview", "protection", "send", "status", "type", "visible",
+        "open-in", "outbox", "pair", "peers", "policy", "preview", "protection", "send", "share", "status", "type",
+        "visible",
     ]
     /// They ask a person at a terminal, or open something there.
     private static let refused: Set<[String]> = [
@@ -31,4 +31,6 @@ struct VerbCall: Decodable {
     var words: [String]
     /// For standard input; nil for none.
     var input: String?
+    /// Whether the window answers the verb while it runs: `POST /calls/CALL`.
+    var answers: Bool?
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import NIOCore
+import Synchronization
 import SystemCalls
 import WebPages
 
@@ -9,19 +10,33 @@ final class BrowserSending: Sendable {
     /// Items of one sending.
     static let items = 1_000
 
+    private struct Course {
+        var task: Task<DeskProgram.End, Never>?
+        var isCancelled = false
+    }
+
     struct Wanted: Decodable, Sendable {
         struct Item: Codable, Sendable {
             var name: String
             var size: UInt64?
+            /// `file`, or `tree` for a folder, whose bytes are a tar archive.
+            var kind: String?
+            /// Of a folder: its files and folders, itself included.
+            var entries: UInt64?
         }
 
         /// The peer: its id, its name, or an address.
-        var to: String
+        var to: String?
+        /// Whether the items wait in the outbox for a peer that is away.
+        var queue: Bool?
+        /// The activity of the share sheet that gets the items, if no peer does.
+        var activity: String?
         var items: [Item]
         var subject: String?
     }
 
     let name = WebSecret.make()
+    private let course = Mutex(Course())
     private let wanted: Wanted
     private let program: DeskProgram
     private let folder: String
@@ -67,6 +82,14 @@ final class BrowserSending: Sendable {
         """
     }
 
+    /// Ends the program that sends. The peer hears it.
+    func cancel() {
+        course.withLock { course in
+            course.isCancelled = true
+            course.task?.cancel()
+        }
+    }
+
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Offers the items, and follows the sending to its end.
@@ -76,9 +99,11 @@ final class BrowserSending: Sendable {
     func run(
         take: @escaping @Sendable ([UInt8]) async throws -> Void, isWanted: @escaping @Sendable (Int) async -> Void
     ) async -> DeskProgram.End {
-        var words = ["send", "--json", "--to", wanted.to]
-        if let subject = wanted.subject { words += ["--subject", subject] }
-        for number in wanted.items.indices { words += ["--source", source(number)] }
+        var words = ["send", "--json", "--to=\(wanted.to ?? "")"]
+        if wanted.queue == true { words.append("--queue") }
+        if let activity = wanted.activity { words = ["share", "--json", "--activity=\(activity)"] }
+        if let subject = wanted.subject { words.append("--subject=\(subject)") }
+        words += sources
         // Open for writing too: the pipe has no end between two programs.
         let pipe = open(folder + "/wanted", O_RDWR | O_CLOEXEC | O_NONBLOCK)
         guard pipe >= 0 else { return DeskProgram.End(exit: 1, errors: "\(SystemError.last)") }
@@ -100,11 +125,29 @@ final class BrowserSending: Sendable {
             }
         }
         defer { watch.cancel() }
-        return await program.run(words, take: take)
+        let call = words
+        let task = Task { [program] in await program.run(call, take: take) }
+        course.withLock { course in
+            course.task = task
+            if course.isCancelled { task.cancel() }
+        }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
 
     /// `F_SETPIPE_SZ`, which the Glibc module does not export.
     private static let setPipeSize: Int32 = 1_031
+
+    private var sources: [String] { wanted.items.indices.flatMap { ["--source", source($0)] } }
+
+    /// Lists the activities that can take the items. Peers are none of them here.
+    func listActivities(take: @escaping @Sendable ([UInt8]) async throws -> Void) async -> DeskProgram.End {
+        await program.run(
+            ["share", "--list", "--json", "--exclude-activity", "org.waft.activity.airdrop"] + sources, take: take)
+    }
 
     /// Opens the pipe into which the bytes of an item go; nil if nothing reads there.
     func pipe(for number: Int) -> Int32? {

@@ -14,7 +14,8 @@ extension DeskServer {
         guard let wanted = try await document(BrowserSending.Wanted.self, of: exchange, upTo: DeskVerbs.bytes) else {
             return
         }
-        guard !wanted.to.isEmpty, !wanted.items.isEmpty, wanted.items.count <= BrowserSending.items else {
+        guard wanted.to != "", wanted.activity != "", !wanted.items.isEmpty, wanted.items.count <= BrowserSending.items
+        else {
             return try await exchange.refuse(.badRequest, "1 to \(BrowserSending.items) items go to a peer")
         }
         guard let sending = try sendings.begin(wanted) else {
@@ -23,7 +24,18 @@ extension DeskServer {
         try await exchange.respond(.created, json: Ticket(sending: sending.name))
     }
 
-    private struct WantedLine: Encodable {
+    /// Lists the activities for the items of a sending that has not begun.
+    func listActivities(_ exchange: HTTPExchange, _ name: String) async throws {
+        guard let sending = sendings[name] else { return try await exchange.refuseUnknown() }
+        try await host.windows.counting {
+            try await exchange.respond(.ok, contentType: Self.lines) { send in
+                let end = await sending.listActivities { try await send(ByteBuffer(bytes: $0)) }
+                try? await send(EndLine(end).bytes)
+            }
+        }
+    }
+
+    private struct WantedLine: DeskLine {
         var event = "wanted"
         var item: Int
     }
@@ -37,8 +49,7 @@ extension DeskServer {
                 let end = await sending.run { bytes in
                     try await send(ByteBuffer(bytes: bytes))
                 } isWanted: { number in
-                    guard let line = try? JSONEncoder().encode(WantedLine(item: number)) else { return }
-                    try? await send(ByteBuffer(bytes: line + Data("\n".utf8)))
+                    try? await send(WantedLine(item: number).bytes)
                 }
                 try? await send(EndLine(end).bytes)
             }
@@ -48,6 +59,7 @@ extension DeskServer {
     func cancelSending(_ exchange: HTTPExchange, _ name: String) async throws {
         guard let sending = sendings[name] else { return try await exchange.refuseUnknown() }
         sendings.end(sending)
+        sending.cancel()
         try await exchange.respond(.noContent, contentType: nil, body: ByteBuffer())
     }
 

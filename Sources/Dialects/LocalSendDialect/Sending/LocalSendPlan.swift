@@ -45,6 +45,11 @@ package struct LocalSendPlan: Sendable {
         for (number, source) in sources.enumerated() {
             let start = files.count
             switch source.offered.kind {
+            case .tree where !source.isRepeatable:
+                throw TransferError(
+                    .unreadable,
+                    "LocalSend names each file of a folder in the question, and \(source.origin) makes them afterwards: "
+                        + "send them as single files, or as an archive")
             case .tree: try append(number, tree: source, name: source.offered.name.free(&taken).text)
             case .url:
                 let name = (try? SafeName(source.offered.name.split.stem + ".txt")) ?? source.offered.name

@@ -11,13 +11,17 @@ struct Placeholder: Decodable {
         case file
         case text
         case url
+        /// A folder, which the program makes as a tar archive.
+        case tree
     }
 
     var name: String
     var type: String?
     var kind: Kind?
-    /// Bytes; nil if they are not known.
+    /// Bytes; nil if they are not known. Of a folder: of all its files.
     var size: UInt64?
+    /// Of a folder: its files, folders and links, itself included.
+    var entries: UInt64?
     var subject: String?
     /// Whether the program answers to `thumbnail`.
     var thumbnail: Bool?
@@ -58,18 +62,24 @@ struct Placeholder: Decodable {
             case .file: .file
             case .text: .text
             case .url: .url
+            case .tree: .tree
             }
+        if kind == .tree {
+            guard let size, let entries, (1...Limits.entriesPerItem).contains(entries), size <= Limits.itemBytes else {
+                throw PlaceholderError("a folder has a \"size\" and \"entries\", which counts the folder too")
+            }
+        }
         let standard: UniformType =
             switch kind {
             case .text: .utf8PlainText
             case .url: .url
-            default: registry.type(forFileName: safe.text, kind: .regularFile)
+            default: registry.type(forFileName: safe.text, kind: kind == .tree ? .directory : .regularFile)
             }
         let item = OfferedItem(
             kind: kind, name: safe,
             type: uniform ?? standard,
             // That of a URL is not known before its file is made.
-            size: kind == .url ? nil : size)
+            size: kind == .url ? nil : size, entries: kind == .tree ? entries : 1)
         if let disagreement = item.disagreement(by: registry) { throw PlaceholderError(disagreement) }
         return item
     }

@@ -11,9 +11,6 @@ final class ProgramReading: ItemReading {
     private var hasBegun = false
     private var hasEnded = false
 
-    /// How long the program may run on after the end of its output.
-    private static let endTime = Duration.seconds(10)
-
     init(_ program: ChildProgram, origin: String, size: UInt64?) {
         (self.program, self.origin, self.size) = (program, origin, size)
     }
@@ -52,15 +49,26 @@ final class ProgramReading: ItemReading {
 
     /// The item is whole if the program says so.
     private func end() throws(SourceError) {
-        let end = ContinuousClock.now + Self.endTime
-        switch program.wait(isOver: { ContinuousClock.now >= end || Task.isCancelled }) {
-        case .code(0)?: break
-        case let exit?: throw .at(origin, .unreadable, "did not make its item: \(exit)")
-        case nil: throw .at(origin, .unreadable, "does not end after its item")
-        }
+        try program.end(makingItemOf: origin)
         if let size, count < size {
             throw .changed(origin, "it made \(count) bytes of the \(size) that it had promised")
         }
         hasEnded = true
+    }
+}
+
+extension ChildProgram {
+    /// How long a program may run on after the end of its output.
+    private static let endTime = Duration.seconds(10)
+
+    /// Waits for the end of a program whose output was read.
+    /// - Throws: `SourceError` if it does not say that its item is whole.
+    func end(makingItemOf origin: String) throws(SourceError) {
+        let end = ContinuousClock.now + Self.endTime
+        switch wait(isOver: { ContinuousClock.now >= end || Task.isCancelled }) {
+        case .code(0)?: break
+        case let exit?: throw .at(origin, .unreadable, "did not make its item: \(exit)")
+        case nil: throw .at(origin, .unreadable, "does not end after its item")
+        }
     }
 }

@@ -99,8 +99,12 @@ package final class ProgramSource: RecipientItemSource {
             variables["WAFT_PEER_NAME"] = recipient.name.map { $0.replacing("\0", with: "\u{FFFD}") } ?? ""
             variables["WAFT_TRANSFER"] = recipient.transfer.text
         }
-        let reading = ProgramReading(
-            try Self.start(origin, path, ["item"], variables), origin: origin, size: offered.size)
+        let program = try Self.start(origin, path, ["item"], variables)
+        if offered.kind == .tree {
+            return try TarReading(
+                program, origin: origin, bytes: offered.size ?? 0, entries: offered.entries ?? 1)
+        }
+        let reading = ProgramReading(program, origin: origin, size: offered.size)
         return offered.kind == .url ? try link(reading) : reading
     }
 

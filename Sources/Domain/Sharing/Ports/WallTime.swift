@@ -13,5 +13,10 @@ package struct WallTime: Hashable, Sendable, Comparable {
         return WallTime(milliseconds: now.seconds * 1_000 + Int64(now.nanoseconds) / 1_000_000)
     }
 
+    /// - Parameter time: counted in whole seconds.
+    package func after(_ time: Duration) -> WallTime {
+        WallTime(milliseconds: milliseconds &+ time.components.seconds &* 1_000)
+    }
+
     package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 }

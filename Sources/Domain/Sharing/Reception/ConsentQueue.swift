@@ -21,12 +21,17 @@ package struct WaitingOffer: Sendable {
     package let peer: PeerID
     /// Bytes free at the destination.
     package let freeRoom: UInt64
+    /// When the time for an answer ends.
+    package let expires: WallTime
 
-    package init(number: Int, offer: Offer, peer: PeerID, freeRoom: UInt64) {
+    package init(
+        number: Int, offer: Offer, peer: PeerID, freeRoom: UInt64, expires: WallTime = .now.after(Limits.consentWait)
+    ) {
         self.number = number
         self.offer = offer
         self.peer = peer
         self.freeRoom = freeRoom
+        self.expires = expires
     }
 }
 

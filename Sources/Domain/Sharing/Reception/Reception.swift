@@ -312,7 +312,9 @@ package final class Reception: Sendable {
     package func end(_ transfer: IncomingTransfer, _ receipt: Receipt, fault: TransferError?) -> Receipt {
         let id = transfer.offer.transfer
         let tally = transfer.tally
-        memory?.ended(id, stored: tally.storedNow, isWhole: tally.isWhole)
+        let isCancelled = state.withLock { $0.ledger.isCancelled(id) }
+        let fault = isCancelled && fault != nil ? Self.cancelledHere : fault
+        memory?.ended(id, stored: tally.storedNow, isWhole: tally.isWhole || isCancelled)
         let merged = resume { ledger in
             let ended = ledger.end(id, from: transfer.peer, receipt)
             return ([ended], ended.receipt)
@@ -321,6 +323,26 @@ package final class Reception: Sendable {
         observe(.ended(id, from: transfer.peer, merged, fault))
         return merged
     }
+
+    private static let cancelledHere = TransferError(.cancelled, "it was cancelled here")
+
+    /// Cancels an accepted transfer for the user. Its sender hears it, and cannot go on with it.
+    /// - Returns: whether it was under way.
+    package func cancel(_ id: TransferID) -> Bool {
+        switch state.withLock({ $0.ledger.cancel(id, at: .now) }) {
+        case .receiving(let interrupt): interrupt()
+        case .waiting(let offer, let peer):
+            memory?.ended(id, stored: 0, isWhole: true)
+            let receipt = Receipt(
+                transfer: id, items: Array(repeating: ItemReceipt(.notSent), count: offer.items.count))
+            observe(.ended(id, from: peer, receipt, Self.cancelledHere))
+        case nil: return false
+        }
+        return true
+    }
+
+    /// The transfers that are under way, by the beginning of their offers.
+    package var underWay: [(offer: Offer, peer: PeerID)] { state.withLock { $0.ledger.underWay(at: .now) } }
 
     /// Changes the ledger, and resumes the tasks whose receipts are complete now.
     private func resume<Result: Sendable>(

@@ -67,6 +67,14 @@ struct TransferLedger {
         case waiting
     }
 
+    /// A transfer that the user has cancelled.
+    enum Cancelled {
+        /// - Parameter interrupt: must be called: it ends the connection, and with it the transfer.
+        case receiving(interrupt: @Sendable () -> Void)
+        /// Its contents had not begun.
+        case waiting(Offer, from: PeerID)
+    }
+
     private var waiting: [TransferID: OfferClaim] = [:]
     private var accepted: [TransferID: Accepted] = [:]
     private var receiving: [TransferID: Receiving] = [:]
@@ -76,6 +84,9 @@ struct TransferLedger {
     /// Items in all receipts of `finished`.
     private var rememberedItems = 0
     private(set) var isStopping = false
+    /// Transfers that the user has cancelled, oldest first: their senders do not go on with them.
+    private var cancelled: [TransferID] = []
+    private static let rememberedCancelled = 1_024
 
     // MARK: Offers
 
@@ -97,6 +108,7 @@ struct TransferLedger {
         let id = offer.transfer
         let before = Admission.refused(ItemVerdict(.declined, reason: "this transfer was offered before"))
         if waiting[id] != nil { return before }
+        if cancelled.contains(id) { return .refused(Self.cancelledHere) }
         if let accepted = accepted[id], accepted.claim.peer != peer { return before }
         if let finished = finished[id] {
             guard finished.peer == peer, finished.receipt.items.count == offer.items.count else { return before }
@@ -135,6 +147,7 @@ struct TransferLedger {
             ?? receiving.values.first { $0.claim.peer == peer }?.turn ?? CommitTurn()
     }
 
+    private static let cancelledHere = ItemVerdict(.declined, reason: "the other side has cancelled the transfer")
     private static let stopping = ItemVerdict(.busy, reason: "the receiver is stopping")
 
     /// A connection has closed: its accepted transfers expire at `end`, or before.
@@ -175,6 +188,30 @@ struct TransferLedger {
     /// The ends of the connections that bring an item of a protection.
     func interrupts(of protection: ProtectionClass) -> [@Sendable () -> Void] {
         receiving.values.filter { $0.protections.contains(protection) }.map(\.interrupt)
+    }
+
+    /// The user cancels an accepted transfer: its sender cannot go on with it.
+    /// - Returns: nil if there is none under way.
+    mutating func cancel(_ id: TransferID, at now: ContinuousClock.Instant) -> Cancelled? {
+        let interrupt: Cancelled
+        if let receiving = receiving[id] {
+            interrupt = .receiving(interrupt: receiving.interrupt)
+        } else if let accepted = accepted.removeValue(forKey: id), accepted.expires > now {
+            interrupt = .waiting(accepted.offer, from: accepted.claim.peer)
+        } else {
+            return nil
+        }
+        cancelled.append(id)
+        if cancelled.count > Self.rememberedCancelled { cancelled.removeFirst() }
+        return interrupt
+    }
+
+    func isCancelled(_ id: TransferID) -> Bool { cancelled.contains(id) }
+
+    /// The transfers that are under way.
+    func underWay(at now: ContinuousClock.Instant) -> [(offer: Offer, peer: PeerID)] {
+        receiving.values.map { ($0.offer, $0.claim.peer) }
+            + accepted.values.filter { $0.expires > now }.map { ($0.offer, $0.claim.peer) }
     }
 
     /// A transfer that has begun cannot continue before any of its contents were read.

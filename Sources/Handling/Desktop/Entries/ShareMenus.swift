@@ -1,8 +1,8 @@
 import Foundation
 package import SystemCalls
 
-/// The entries that start `waft share --window`: one among the applications, and one in the menu of each file manager
-/// that is installed.
+/// The entry of Waft among the applications with its icon, and the entries that start `waft share --desk`: one in the menu
+/// of each file manager that is installed.
 ///
 /// All calls may block on the disk.
 package struct ShareMenus: Sendable {
@@ -20,7 +20,7 @@ package struct ShareMenus: Sendable {
     }
 
     /// A part of the file that Waft has written; no other file has it in one of its first lines.
-    private static let mark = "# Written by `waft desktop install`; Waft replaces it."
+    private static let mark = "Written by `waft desktop install`; Waft replaces it."
     private static let maximumBytes = 64 << 10
     private static let title = "Share with Waft"
 
@@ -46,19 +46,27 @@ package struct ShareMenus: Sendable {
     /// - Parameters:
     ///   - program: the absolute path of `waft`.
     ///   - home: `WAFT_HOME` as an absolute path; nil for the usual one.
-    package func entries(program: String, home: String?) -> [Entry] {
-        let words = (home.map { ["env", "WAFT_HOME=\($0)"] } ?? []) + [program, "share", "--window"]
+    ///   - icon: an SVG document.
+    package func entries(program: String, home: String?, icon: String) -> [Entry] {
+        let waft = (home.map { ["env", "WAFT_HOME=\($0)"] } ?? []) + [program]
+        let words = waft + ["share", "--desk"]
         let installed = Manager.allCases.filter { manager in
             searchPath.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(manager.rawValue)") }
         }
-        return [Entry(path: applicationPath, text: application(words), mode: 0o644)]
-            + installed.map { entry($0, words) }
+        let application = application("Waft", "Share files with machines nearby", waft + ["desk"])
+        return [
+            Entry(path: applicationPath, text: application, mode: 0o644),
+            Entry(path: iconPath, text: "<!-- \(Self.mark) -->\n" + icon, mode: 0o644),
+        ] + installed.map { entry($0, words) }
     }
 
-    /// The paths of all entries that Waft may have written.
-    private var paths: [String] { [applicationPath] + Manager.allCases.map(path) }
+    /// The paths of all entries that Waft may have written. The last one is that of an older Waft.
+    private var paths: [String] {
+        [applicationPath, iconPath] + Manager.allCases.map(path) + [data + "/applications/org.waft.Share.desktop"]
+    }
 
-    private var applicationPath: String { data + "/applications/org.waft.Share.desktop" }
+    private var applicationPath: String { data + "/applications/org.waft.Waft.desktop" }
+    private var iconPath: String { data + "/icons/hicolor/scalable/apps/org.waft.Waft.svg" }
 
     private func path(_ manager: Manager) -> String {
         switch manager {
@@ -72,7 +80,9 @@ package struct ShareMenus: Sendable {
 
     private func entry(_ manager: Manager, _ words: [String]) -> Entry {
         switch manager {
-        case .thunar: Entry(path: path(manager), text: application(words), mode: 0o644)
+        case .thunar:
+            Entry(
+                path: path(manager), text: application(Self.title, "Send files to nearby machines", words), mode: 0o644)
         // Plasma runs menus of the user only if they are executable.
         case .dolphin: Entry(path: path(manager), text: serviceMenu(words), mode: 0o755)
         case .nautilus, .nemo, .caja: Entry(path: path(manager), text: script(words), mode: 0o755)
@@ -80,10 +90,10 @@ package struct ShareMenus: Sendable {
     }
 
     /// Desktop Entry Specification 1.5. Without `MimeType` the entry is the default for no type.
-    private func application(_ words: [String]) -> String {
+    private func application(_ name: String, _ comment: String, _ words: [String]) -> String {
         let lines = [
-            Self.mark, "[Desktop Entry]", "Type=Application", "Version=1.4", "Name=\(Self.title)",
-            "Comment=Send files to nearby machines", "Exec=\(command(words))", "Icon=org.waft.Waft", "Terminal=false",
+            "# \(Self.mark)", "[Desktop Entry]", "Type=Application", "Version=1.4", "Name=\(name)",
+            "Comment=\(comment)", "Exec=\(command(words))", "Icon=org.waft.Waft", "Terminal=false",
             "Categories=Network;FileTransfer;", "StartupNotify=false",
         ]
         return lines.joined(separator: "\n") + "\n"
@@ -92,7 +102,7 @@ package struct ShareMenus: Sendable {
     /// A service menu of KDE's file manager: an action for all files and folders.
     private func serviceMenu(_ words: [String]) -> String {
         let lines = [
-            Self.mark, "[Desktop Entry]", "Type=Service", "MimeType=application/octet-stream;inode/directory;",
+            "# \(Self.mark)", "[Desktop Entry]", "Type=Service", "MimeType=application/octet-stream;inode/directory;",
             "X-KDE-ServiceTypes=KonqPopupMenu/Plugin", "X-KDE-Priority=TopLevel", "Actions=share;", "",
             "[Desktop Action share]", "Name=\(Self.title)", "Exec=\(command(words))", "Icon=org.waft.Waft",
         ]
@@ -108,7 +118,7 @@ package struct ShareMenus: Sendable {
     private func script(_ words: [String]) -> String {
         """
         #!/bin/sh
-        \(Self.mark)
+        # \(Self.mark)
         for name do
             case $name in /*) ;; *) name=./$name ;; esac
             set -- "$@" "$name"
@@ -162,7 +172,7 @@ package struct ShareMenus: Sendable {
     }
 
     private static func isOurs(_ text: String) -> Bool {
-        text.split(separator: "\n", maxSplits: 2).prefix(2).contains { $0 == mark }
+        text.split(separator: "\n", maxSplits: 2).prefix(2).contains { $0.contains(mark) }
     }
 
     /// - Returns: nil if there is no file; an empty text for one that cannot be ours.

@@ -10,7 +10,9 @@
     FUNCTION(archive_entry_clear) \
     FUNCTION(archive_entry_filetype) \
     FUNCTION(archive_entry_free) \
+    FUNCTION(archive_entry_hardlink) \
     FUNCTION(archive_entry_mtime) \
+    FUNCTION(archive_entry_mtime_nsec) \
     FUNCTION(archive_entry_new) \
     FUNCTION(archive_entry_nlink) \
     FUNCTION(archive_entry_pathname) \
@@ -25,8 +27,10 @@
     FUNCTION(archive_entry_size) \
     FUNCTION(archive_entry_size_is_set) \
     FUNCTION(archive_entry_symlink) \
+    FUNCTION(archive_entry_symlink_utf8) \
     FUNCTION(archive_error_string) \
     FUNCTION(archive_format) \
+    FUNCTION(archive_read_data) \
     FUNCTION(archive_read_data_block) \
     FUNCTION(archive_read_free) \
     FUNCTION(archive_read_new) \

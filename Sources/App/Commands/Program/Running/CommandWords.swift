@@ -11,7 +11,7 @@ struct CommandWords {
 
     /// Options whose value is a number, which is never negative.
     private static let numeric: Set<String> = [
-        "--timeout", "--port", "--limit", "--before", "--expires", "--passphrase-fd",
+        "--timeout", "--port", "--limit", "--before", "--expires", "--passphrase-fd", "--answer-fd",
     ]
 
     let words: [String]

@@ -58,6 +58,10 @@ extension ShareItems.Item {
 
     /// Gives the bytes of the one file in pieces.
     private func read(_ take: (UnsafeRawBufferPointer) throws(CommandError) -> Void) throws(CommandError) {
+        guard offered.kind != .tree else {
+            throw CommandError(
+                .ineligible, "\(TerminalText.escaped(offered.name.text)) is a folder, and this takes single files")
+        }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferBytes, alignment: 1)
         defer { buffer.deallocate() }
         do {

@@ -1,0 +1,221 @@
+import Foundation
+import Subprocess
+import Testing
+
+/// The interface of the desk, at work between two machines.
+@Suite("The interface of the desk", .timeLimit(.minutes(2)))
+struct DeskInterfaceTests {
+    @Test("two desks pair by digits: each shows the same, and each window answers")
+    func digits() async throws {
+        try await withKitchen { kitchen, study, receiver in
+            try await withDesk(kitchen) { accepting in
+                try await accepting.enter()
+                try await withDesk(study) { beginning in
+                    try await beginning.enter()
+                    try await accepting.following(
+                        "/verb", #"{"words":["pair","--accept","--answer-fd","0"],"answers":true}"#
+                    ) { here in
+                        try await here.says(#""event":"open""#)
+                        let there =
+                            #"{"words":["pair","\#(receiver.address)","--answer-fd","0","--name","Kitchen"],"answers":true}"#
+                        try await beginning.following("/verb", there) { there in
+                            var digits: [String] = []
+                            for (desk, text) in [(accepting, here), (beginning, there)] {
+                                digits.append(
+                                    try await text.first("digits") { text in
+                                        text.firstMatch(of: /"digits":"(\d{6})"/).map { String($0.1) }
+                                    })
+                                let call = try await text.first("a call") { text in
+                                    text.firstMatch(of: /"call":"([0-9a-z]+)"/).map { String($0.1) }
+                                }
+                                #expect(try await desk.post("/calls/\(call)", #"{"input":"y\n"}"#).status == "204")
+                            }
+                            #expect(Set(digits).count == 1)
+                            try await here.says(#""event":"paired""#)
+                            try await there.says(#""event":"paired""#)
+                            try await there.says(#""exit":0"#)
+                        }
+                    }
+                    #expect(try await beginning.verb("contacts").contains("Kitchen"))
+                    #expect(try await beginning.post("/calls/0", #"{"input":"y"}"#).status == "404")
+                }
+            }
+        }
+    }
+
+    @Test("a code for pairing is shown as a QR code, and a code that is typed into the other desk pairs")
+    func code() async throws {
+        try await withKitchen { kitchen, study, receiver in
+            try await withDesk(kitchen) { accepting in
+                try await accepting.enter()
+                try await accepting.following("/verb", #"{"words":["pair","--code"]}"#) { here in
+                    let code = try await here.first("a code") { text in
+                        text.firstMatch(of: /"code":"([0-9-]+)"/).map { String($0.1) }
+                    }
+                    let drawn = try await accepting.post("/qr", #"{"text":"\#(code)"}"#)
+                    let rows = drawn.body.matches(of: /[01]{21}/)
+                    #expect(drawn.status == "200" && rows.count == 21 && drawn.body.contains("1111111"), "\(drawn)")
+                    try await withDesk(study) { beginning in
+                        try await beginning.enter()
+                        let typed =
+                            #"{"words":["pair","\#(receiver.address)","--code"],"input":"\#(code)\n"}"#
+                        let paired = try await beginning.post("/verb", typed)
+                        #expect(paired.body.contains(#""event":"paired""#), "\(paired)")
+                    }
+                    try await here.says(#""event":"paired""#)
+                }
+                let long = String(repeating: "x", count: 600)
+                #expect(try await accepting.post("/qr", #"{"text":"\#(long)"}"#).status == "400")
+            }
+        }
+    }
+
+    @Test("the stream tells the visibility at its beginning and at each change, and how long an offer waits")
+    func stream() async throws {
+        try await withKitchen { kitchen, study, receiver in
+            try await withDesk(kitchen) { desk in
+                try await desk.enter()
+                try "hello".write(toFile: study.home + "/a.txt", atomically: false, encoding: .utf8)
+                try await desk.following("/verb", #"{"words":["offers","--watch"]}"#) { stream in
+                    try await stream.says(#""event":"visibility""#)
+                    _ = try await kitchen.run(arguments: ["visible", "everyone", "--for", "10m"])
+                    try await stream.says(#""visibilityThen":"everyone""#)
+                    async let sending = study.run(arguments: ["send", study.home + "/a.txt", "--to", receiver.address])
+                    let expires = try await stream.first("a time") { text in
+                        text.firstMatch(of: /"expires":"([^"]+)"/).map { String($0.1) }
+                    }
+                    let rest = try Date(expires, strategy: .iso8601).timeIntervalSinceNow
+                    #expect(rest > 60 && rest < 120, "\(rest)")
+                    _ = try await desk.verb("accept", "1")
+                    #expect(try await sending.exit == 0)
+                    // From now on the study is not asked about.
+                    try await kitchen.allow(study, "Study", ["--policy", "accept"])
+                    #expect(
+                        try await study.run(arguments: ["send", study.home + "/a.txt", "--to", receiver.address]).exit
+                            == 0)
+                    let unasked = try await stream.first("an answer without a question") { text in
+                        text.split(separator: "\n").first { line in
+                            line.contains(#""event":"answered""#) && !line.contains(#""offer":"#)
+                        }.map(String.init)
+                    }
+                    #expect(unasked.contains(#""contact":"Study""#) && unasked.contains(#""count":1"#), "\(unasked)")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "a transfer that arrives is cancelled: the sender ends with the reason and does not try again, and nothing is stored"
+    )
+    func cancel() async throws {
+        try await withKitchen { kitchen, study, receiver in
+            try await kitchen.allow(study, "Study", ["--policy", "accept"])
+            let script = study.home + "/slow"
+            try writeScript(
+                "#!/bin/sh\ncase $1 in\nplaceholder) echo '{\"name\": \"slow.bin\", \"size\": 1000000}' ;;\n"
+                    + "item) while head -c 1000 /dev/zero; do sleep 0.1; done ;;\nesac\n", to: script)
+            let nothing = try await kitchen.run(arguments: ["offers", "cancel"])
+            #expect(nothing.exit == 66 && nothing.errors.contains("nothing is arriving"), "\(nothing)")
+            let end = try await study.withProgram(
+                Programs.waft, ["send", "--source", script, "--to", receiver.address, "--json"]
+            ) { _ in
+                try await eventually {
+                    try await kitchen.run(arguments: ["status", "--json"]).output.contains(#""activeTransfers":1"#)
+                }
+                let cancelled = try await kitchen.run(arguments: ["offers", "cancel", "--json"])
+                #expect(cancelled.exit == 0 && cancelled.output.contains(#""event":"cancelled""#), "\(cancelled)")
+            }
+            #expect(end.exit != 0 && end.text.contains(#""event":"failed""#), "\(end)")
+            try await eventually {
+                try await kitchen.run(arguments: ["status", "--json"]).output.contains(#""activeTransfers":0"#)
+            }
+            #expect(!FileManager.default.fileExists(atPath: receiver.inbox + "/slow.bin"))
+        }
+    }
+
+    @Test("a folder that the browser packs arrives as a folder, and for one who is away items wait in the outbox")
+    func folders() async throws {
+        try await withKitchen { kitchen, study, _ in
+            try await study.withReceiver { peer in
+                try await withDesk(kitchen) { desk in
+                    try await desk.enter()
+                    let folder = kitchen.home + "/trip"
+                    try FileManager.default.createDirectory(
+                        atPath: folder + "/b\u{F6}se", withIntermediateDirectories: true)
+                    try "one".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
+                    try "two".write(toFile: folder + "/b\u{F6}se/c.txt", atomically: false, encoding: .utf8)
+                    let tar = kitchen.home + "/trip.tar"
+                    #expect(
+                        try await kitchen.run("/usr/bin/tar", ["-C", folder, "--format=pax", "-cf", tar, "."]).exit == 0
+                    )
+                    let item = #"{"name":"trip","kind":"tree","size":6,"entries":4}"#
+                    let name = try await desk.begin(#"{"to":"\#(peer.address)","items":[\#(item)]}"#)
+                    try await desk.following("/sendings/\(name)") { lines in
+                        try await lines.says(#""event":"wanted""#)
+                        let put = try await desk.curl("-T", tar, desk.base + "/sendings/\(name)/items/0")
+                        #expect(put.status == "200", "\(put)")
+                        try await lines.says(#""event":"stored""#)
+                    }
+                    let stored = try String(contentsOfFile: peer.inbox + "/trip/b\u{F6}se/c.txt", encoding: .utf8)
+                    #expect(stored == "two")
+
+                    let waits = try await desk.begin(
+                        #"{"to":"nowhere","queue":true,"items":[{"name":"a.txt","size":3}]}"#)
+                    try await desk.following("/sendings/\(waits)") { lines in
+                        try await lines.says(#""event":"wanted""#)
+                        let put = try await desk.curl("-T", folder + "/a.txt", desk.base + "/sendings/\(waits)/items/0")
+                        #expect(put.status == "200", "\(put)")
+                        try await lines.says(#""event":"queued""#)
+                    }
+                    #expect(try await desk.verb("outbox").contains(#""to":"nowhere""#))
+                }
+            }
+        }
+    }
+
+    @Test("the activities for what a browser has are listed by its type, and one of them is run")
+    func activities() async throws {
+        try await withKitchen { kitchen, _, _ in
+            try await withDesk(kitchen) { desk in
+                try await desk.enter()
+                let items = #""items":[{"name":"a.txt","size":3}]"#
+                let listed = try await desk.curl(
+                    desk.base + "/sendings/\(try await desk.begin("{\(items)}"))/activities")
+                #expect(listed.body.contains(#""type":"org.waft.activity.queue""#), "\(listed)")
+                #expect(!listed.body.contains("org.waft.activity.airdrop"), "\(listed)")
+                let unknown = try await desk.begin(#"{"activity":"org.example.none",\#(items)}"#)
+                let ended = try await desk.curl("-N", desk.base + "/sendings/\(unknown)")
+                #expect(ended.body.contains(#""exit":64"#), "\(ended)")
+            }
+        }
+    }
+
+    @Test("each document of the interface is as its schema says")
+    func schema() async throws {
+        try await withKitchen { kitchen, study, _ in
+            try await withDesk(kitchen) { desk in
+                try await desk.enter()
+                var documents = [
+                    ("facts", try await desk.curl(desk.base + "/facts").body),
+                    ("code", try await desk.post("/qr", #"{"text":"x"}"#).body),
+                    ("result", try await desk.post("/unlock", #"{"passphrase":"x"}"#).body),
+                    ("message", try await desk.post("/verb", #"{"words":["edit"]}"#).body),
+                    ("ticket", try await desk.post("/sendings", #"{"to":"a","items":[{"name":"a"}]}"#).body),
+                ]
+                let lines = try await desk.post("/verb", #"{"words":["status"],"answers":true}"#).body
+                let split = lines.split(separator: "\n").map(String.init)
+                documents += [("begun", split.first ?? ""), ("end", split.last ?? "")]
+                let schema = Programs.root + "/Sources/App/Desk/Desk.docc/interface.schema.json"
+                let check = """
+                    import json, sys, jsonschema
+                    schema = json.load(open(sys.argv[1]))
+                    for name, text in zip(sys.argv[2::2], sys.argv[3::2]):
+                        jsonschema.validate(json.loads(text), {**schema, "$ref": "#/$defs/" + name})
+                    """
+                let held = try await kitchen.run(
+                    "/usr/bin/python3", ["-c", check, schema] + documents.flatMap { [$0.0, $0.1] })
+                #expect(held.exit == 0, "\(held.errors)")
+            }
+        }
+    }
+}
