@@ -1,6 +1,5 @@
 // The rate over time as a small picture, and what follows from it.
-import {svg} from "/dom.js";
-import {lasting, size, word} from "/words.js";
+import {dots, lasting, size, svg, word} from "/parts.js";
 
 /** Bytes a second over the last three seconds; 0 if nothing moves. */
 export function rate({samples}) {
@@ -15,8 +14,8 @@ export function figures(transfer) {
 		const took = transfer.samples.length > 1 ? (transfer.samples.at(-1).at - transfer.samples[0].at) / 1000 : 0;
 		return took > .5 ? word("tookFigures", {size: size(bytes), time: lasting(took), rate: size(bytes / took)}) : size(bytes || total);
 	}
-	return word("figures", {done: size(bytes), total: size(total)}) + (speed > 0 ? " · " + word("rate", {rate: size(speed)})
-		+ (total > bytes ? " · " + word("left", {time: lasting((total - bytes) / speed)}) : "") : "");
+	return dots(word("figures", {done: size(bytes), total: size(total)}), speed > 0 && word("rate", {rate: size(speed)}),
+		speed > 0 && total > bytes && word("left", {time: lasting((total - bytes) / speed)}));
 }
 
 /** The picture: 240 by 40, the highest rate at the top. */

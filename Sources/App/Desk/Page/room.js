@@ -1,8 +1,5 @@
 // The room that the Inbox uses: by type, by sender, by day.
-import {make, replace, shown, svg} from "/dom.js";
-import {called} from "/store.js";
-import {family} from "/types.js";
-import {day, size, word} from "/words.js";
+import {called, day, family, make, replace, shown, size, svg, word} from "/parts.js";
 
 function sums(entries, key) {
 	const all = new Map();
@@ -14,25 +11,27 @@ function sums(entries, key) {
 function bars(title, all, label) {
 	const sorted = [...all].sort((a, b) => b[1] - a[1]), first = sorted.slice(0, 6), rest = sorted.slice(6).reduce((sum, [, n]) => sum + n, 0), most = first[0]?.[1] || 1;
 	if (rest) first.push([null, rest]);
-	return make("figure", make("figcaption", title), make("ul.bars", {role: "list"}, first.map(([key, bytes]) => make("li", make("bdi.bar-name", key === null ? word("rest") : label(key)), make("span.note", size(bytes)),
-		svg("svg", {viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true"}, svg("rect", {class: "ground", width: 100, height: 4, rx: 1}), svg("rect", {class: "bar", width: Math.max(.5, Math.min(100, bytes / most * 100)).toFixed(2), height: 4, rx: 1}))))));
+	const bar = (name, width) => svg("rect", {class: name, width, height: 4, rx: 1});
+	return make("figure", make("figcaption", title), make("ul.bars", first.map(([key, bytes]) =>
+		make("li", make("bdi.bar-name", key === null ? word("rest") : label(key)), make("span.note", size(bytes)),
+			svg("svg", {viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true"}, bar("ground", 100), bar("bar", Math.max(.5, Math.min(100, bytes / most * 100))))))));
 }
 
 /** Columns of the last thirty days. */
 function days(entries) {
-	const midnight = new Date().setHours(0, 0, 0, 0), columns = Array.from({length: 30}, () => 0);
+	const midnight = new Date().setHours(0, 0, 0, 0), columns = Array(30).fill(0);
 	for (const entry of entries) {
 		const age = Math.ceil((midnight - new Date(entry.arrived ?? entry.modified)) / 864e5);
 		if (age < 30) columns[29 - Math.max(0, age)] += entry.size ?? 0;
 	}
-	const most = Math.max(...columns) || 1, date = n => day(new Date(midnight - (29 - n) * 864e5));
-	return make("figure", make("figcaption", word("byDay")), svg("svg", {class: "days", viewBox: "0 0 300 80", role: "img", "aria-label": word("byDayLabel", {size: size(columns.reduce((a, b) => a + b, 0))})},
-		columns.map((bytes, n) => svg("g", svg("title", `${date(n)}: ${size(bytes)}`), svg("rect", {class: "ground", x: n * 10, y: 0, width: 8, height: 80, rx: 1.5}),
-			bytes > 0 && svg("rect", {class: "bar", x: n * 10, y: (80 - Math.max(2, bytes / most * 80)).toFixed(1), width: 8, height: Math.max(2, bytes / most * 80).toFixed(1), rx: 1.5})))),
-		make("p.axis.note", make("span", date(0)), make("span", date(29))));
+	const most = Math.max(...columns) || 1, date = n => day(new Date(midnight - (29 - n) * 864e5)), label = word("byDayLabel", {size: size(columns.reduce((a, b) => a + b, 0))});
+	const column = (name, n, height) => svg("rect", {class: name, x: n * 10, y: 80 - height, width: 8, height, rx: 1.5});
+	return make("figure", make("figcaption", word("byDay")), svg("svg", {class: "days", viewBox: "0 0 300 80", role: "img", "aria-label": label}, columns.map((bytes, n) =>
+		svg("g", svg("title", `${date(n)}: ${size(bytes)}`), column("ground", n, 80), bytes > 0 && column("bar", n, Math.max(2, Math.round(bytes / most * 80)))))),
+	make("p.axis.note", make("span", date(0)), make("span", date(29))));
 }
 
 export function roomPicture(node, entries) {
 	replace(node, bars(word("byType"), sums(entries, e => family(e.type, e.kind)), key => word("family-" + key)),
-		bars(word("bySender"), sums(entries, e => e.from ? called(e.from) : ""), key => shown(key) || word("unknownSender")), days(entries));
+		bars(word("bySender"), sums(entries, e => called(e.from)), key => shown(key) || word("unknownSender")), days(entries));
 }

@@ -1,7 +1,7 @@
 // What all views share: who is there, what waits, what moves. Views hear of changes by topic.
 
 export const store = {
-	facts: {}, me: null, visibility: null, protection: null, receiver: null,
+	facts: {}, visibility: null, protection: null, receiver: null, strangers: [],
 	peers: new Map(), away: new Map(), contacts: new Map(), offers: new Map(), transfers: new Map(),
 };
 
@@ -21,7 +21,7 @@ export const changed = (topic, detail) => listeners.get(topic)?.forEach(work => 
 /** The user's name for a peer, or the name that it gives itself. */
 export const called = peer => store.contacts.get(peer?.id)?.name ?? peer?.contact ?? peer?.name ?? peer?.rememberedAs ?? "";
 
-export const isContact = peer => !!peer?.id && store.contacts.has(peer.id) && !store.contacts.get(peer.id).blocked;
+export const isContact = peer => store.contacts.get(peer?.id)?.blocked === false;
 
 /** The word for --to. */
 export const target = peer => peer.id ?? peer.rememberedAs ?? peer.name;

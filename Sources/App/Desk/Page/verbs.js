@@ -33,18 +33,25 @@ export const post = (path, body, more) => fetch(path, {
 /**
  * Runs a verb to its end.
  * - each: gets each line as it comes; without it the result has all `lines`.
+ * - answers: keeps the input open; the first line, `begun`, has the name of the call for `answerTo`.
  * - The result has `exit`, `errors` and, if the verb has failed, the line `failed`. `exit` is -1 when the gateway is gone.
  */
-export async function verb(words, {input, each, signal} = {}) {
+export async function verb(words, {input, answers, each, signal} = {}) {
 	try {
-		return await follow(await post("/verb", {words: words.map(String), ...(input === undefined ? {} : {input})}, {signal}), each);
+		return await follow(await post("/verb", {words: words.map(String), input, answers}, {signal}), each);
 	} catch {
 		return signal?.aborted ? {lines: [], exit: 130, errors: ""} : {lines: [], exit: -1, errors: word("unreachable")};
 	}
 }
 
+/** Gives a line to a verb that runs with `answers`. */
+export const answerTo = (call, text) => post("/calls/" + call, {input: text + "\n"});
+
 /** The lines of a path, such as those of a sending. */
-export const read = async (path, {each, signal}) => follow(await fetch(path, {signal}), each);
+export const read = async (path, {each, signal} = {}) => follow(await fetch(path, {signal}), each);
+
+/** The first line of an event among those of a result. */
+export const lineOf = (result, event) => result.lines.find(line => line.event === event);
 
 /** The reason why a verb has failed, in its own words; "" if it has not. */
 export function problem(result) {

@@ -1,5 +1,5 @@
 // A list of any length of which only what is in view exists.
-import {framed, make} from "/dom.js";
+import {framed, make} from "/parts.js";
 
 /**
  * A listbox of options.
@@ -21,7 +21,7 @@ export class VirtualList {
 			const option = event.target.closest("[role=option]");
 			if (option) {this.active = +option.dataset.place; this.chose(this.active, event); this.update();}
 		});
-		this.sizes = new ResizeObserver(() => {this.nodes.forEach(n => n.remove()); this.nodes.clear(); this.update();});
+		this.sizes = new ResizeObserver(() => this.again());
 		this.sizes.observe(this.node);
 	}
 
@@ -29,9 +29,13 @@ export class VirtualList {
 		this.items = items;
 		this.grid = grid;
 		this.node.classList.toggle("grid", grid);
+		this.active = Math.min(this.active, items.length - 1);
+		this.again();
+	}
+
+	again() {
 		this.nodes.forEach(node => node.remove());
 		this.nodes.clear();
-		if (this.active >= items.length) this.active = items.length - 1;
 		this.update();
 	}
 
@@ -40,13 +44,15 @@ export class VirtualList {
 		this.columns = grid ? Math.max(2, Math.floor(width / (10 * rem))) : 1;
 		const high = this.high = (grid ? 10.5 : 3.75) * rem, wide = width / this.columns, rows = Math.ceil(items.length / this.columns);
 		space.style.blockSize = rows * high + "px";
-		const from = Math.max(0, Math.floor(node.scrollTop / high) - 3) * this.columns, to = Math.min(items.length, (Math.ceil((node.scrollTop + node.clientHeight) / high) + 3) * this.columns);
+		const from = Math.max(0, Math.floor(node.scrollTop / high) - 3) * this.columns;
+		const to = Math.min(items.length, (Math.ceil((node.scrollTop + node.clientHeight) / high) + 3) * this.columns);
 		for (const [place, option] of this.nodes) if (place < from || place >= to) {option.remove(); this.nodes.delete(place);}
 		for (let place = from; place < to; place++) {
 			let option = this.nodes.get(place);
 			if (!option) {
 				option = make("div.option", {role: "option", id: "option-" + place, "data-place": place, "aria-setsize": items.length, "aria-posinset": place + 1}, this.draw(items[place]));
-				Object.assign(option.style, {inlineSize: wide + "px", blockSize: high + "px", insetBlockStart: Math.floor(place / this.columns) * high + "px", insetInlineStart: place % this.columns * wide + "px"});
+				const at = {inlineSize: wide, blockSize: high, insetBlockStart: Math.floor(place / this.columns) * high, insetInlineStart: place % this.columns * wide};
+				for (const side in at) option.style[side] = at[side] + "px";
 				this.nodes.set(place, option);
 				space.append(option);
 			}

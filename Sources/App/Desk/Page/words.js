@@ -1,16 +1,19 @@
-// Words of the user's language, figures and times.
+// Words of the user's language, English or German; figures and times.
 import {isolated} from "/dom.js";
 
-const answer = await fetch("/words.json"), table = await answer.json();
-export const lang = table.lang;
+const table = await (await fetch("/words.json")).json();
+export const lang = navigator.languages.map(l => l.slice(0, 2)).find(l => l === "de" || l === "en") ?? "en";
 document.documentElement.lang = lang;
 
-/** The words of a key. Names keep their own direction; `{n}` of 1 takes the key with 1 at its end. */
+/**
+ * The words of a key. The file has the English ones, the German ones, and both for an `n` of 1; or one text for all.
+ * Names keep their own direction.
+ */
 export function word(key, values = {}) {
-	if (values.n === 1 && table[key + 1]) key += 1;
-	return (table[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => {
+	const texts = [table[key] ?? key].flat(), place = (lang === "de" ? 1 : 0) + (values.n === 1 ? 2 : 0);
+	return (texts[place] ?? texts[place % 2] ?? texts[0]).replace(/\{(\w+)\}/g, (_, name) => {
 		const value = values[name];
-		return typeof value === "number" ? number(value) : /^(name|peer|path)$/.test(name) ? isolated(value) : value ?? "";
+		return typeof value === "number" ? number(value) : /^(name|path)$/.test(name) ? isolated(value) : value ?? "";
 	});
 }
 
