@@ -1,15 +1,15 @@
 // The view of the contacts: who they are, what they may send, and who is blocked; pairing, and the key of this machine.
-import {alarm, ask, button, changed, dots, empty, field, form, has, head, icon, lineOf, make, named, on, problem, replace, row, select, short, shown, size, store,
-	submit, things, verb, when, word} from "/parts.js";
+import {alarm, ask, button, changed, dots, empty, field, form, has, head, icon, lineOf, h, named, on, problem, replace, row, select, short, shown, size, store,
+	submit, things, verb, when, t} from "/parts.js";
 import {drawQR, pairing} from "/pair.js";
 
 /** Bytes as a size that the command line takes. */
 const amount = bytes => bytes === undefined ? ""
 	: [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].map(([unit, n]) => bytes % n === 0 ? `${bytes / n}${unit}` : "").find(Boolean) || String(bytes);
 
-const limits = c => dots(word("policy-" + c.policy), c.types && shown(c.types.join(", ")), c.sizeAtMost !== undefined && word("atMost", {size: size(c.sizeAtMost)}),
-	c.sizePerDay !== undefined && word("perDay", {size: size(c.sizePerDay)}), c.itemsAtMost !== undefined && word("items", {n: c.itemsAtMost}), c.hours && shown(c.hours),
-	c.until && word("until", {time: when(c.until)}), c.folder && word("inFolder", {path: c.folder}));
+const limits = c => dots(t("policy-" + c.policy), c.types && shown(c.types.join(", ")), c.sizeAtMost !== undefined && t("atMost", {size: size(c.sizeAtMost)}),
+	c.sizePerDay !== undefined && t("perDay", {size: size(c.sizePerDay)}), c.itemsAtMost !== undefined && t("items", {n: c.itemsAtMost}), c.hours && shown(c.hours),
+	c.until && t("until", {time: when(c.until)}), c.folder && t("inFolder", {path: c.folder}));
 
 /** A field: the option, its word, an example, the value now, and the word that takes the limit away. */
 const FIELDS = [
@@ -21,7 +21,7 @@ const FIELDS = [
 
 function limitsForm(contact, act) {
 	const inputs = FIELDS.map(([, , placeholder, now]) => field({value: now(contact), placeholder}));
-	const choice = (name, values, value) => select(values.map(of => [of, has(name + of) ? word(name + of) : of]), value);
+	const choice = (name, values, value) => select(values.map(of => [of, has(name + of) ? t(name + of) : of]), value);
 	const policy = choice("policy-", ["ask", "accept", "decline"], contact.policy), sealed = contact.protection ?? "usual";
 	const protect = choice("protect-", ["usual", "none", "untilFirstUnlock", "unlessOpen", "complete"], sealed);
 	const save = () => {
@@ -36,8 +36,8 @@ function limitsForm(contact, act) {
 		});
 		if (words.length > 3) act(...words);
 	};
-	return form(".fields", save, make("p.help", word("limitsHelp")), make("div.grid3", make("label", word("itsOffers"), policy),
-		FIELDS.map(([, key], n) => make("label", word(key), inputs[n])), make("label", word("protection"), protect)), make("p.row", submit(word("save"))));
+	return form(".fields", save, h("p.help", t("limitsHelp")), h("div.grid3", h("label", t("itsOffers"), policy),
+		FIELDS.map(([, key], n) => h("label", t(key), inputs[n])), h("label", t("protection"), protect)), h("p.row", submit(t("save"))));
 }
 
 function card(contact, opened) {
@@ -53,39 +53,39 @@ function card(contact, opened) {
 		return node;
 	};
 	const rename = async () => {
-		const now = await ask({title: word("renameTitle", {name}), more: {label: word("itsName"), value: name}, yes: word("rename")});
+		const now = await ask({title: t("renameTitle", {name}), more: {label: t("itsName"), value: name}, yes: t("rename")});
 		if (now) act("contacts", "rename", id, now);
 	};
 	const forget = async () => {
-		if (await ask({title: word("forgetTitle", {name}), text: word("forgetText"), yes: word("forget"), danger: true})) act("contacts", "forget", id);
+		if (await ask({title: t("forgetTitle", {name}), text: t("forgetText"), yes: t("forget"), danger: true})) act("contacts", "forget", id);
 	};
 	const blocking = blocked ? "unblock" : "block";
-	return make(`li.card${blocked ? ".isBlocked" : ""}`, make("div.head", make("span.face", icon("contacts"), !blocked && make("span.proved", icon("check"))),
-		make("div.what", make("h2", named(name)), make("span.state", blocked ? word("blocked") : limits(contact)),
-			make("span.note", dots(short(id), word("verified-" + contact.verifiedBy), when(contact.verifiedAt))))),
-	make("details", {open: opened.has(id), ontoggle: event => event.target.open ? opened.add(id) : opened.delete(id)}, make("summary", word("limits")), limitsForm(contact, act),
-		make("p.row", does("rename", rename), does(blocking, () => act("contacts", blocking, id)), does("forget", forget, ".danger"))), error);
+	return h(`li.card${blocked ? ".isBlocked" : ""}`, h("div.head", h("span.face", icon("contacts"), !blocked && h("span.proved", icon("check"))),
+		h("div.what", h("h2", named(name)), h("span.state", blocked ? t("blocked") : limits(contact)),
+			h("span.note", dots(short(id), t("verified-" + contact.verifiedBy), when(contact.verifiedAt))))),
+	h("details", {open: opened.has(id), ontoggle: event => event.target.open ? opened.add(id) : opened.delete(id)}, h("summary", t("limits")), limitsForm(contact, act),
+		h("p.row", does("rename", rename), does(blocking, () => act("contacts", blocking, id)), does("forget", forget, ".danger"))), error);
 }
 
 const stranger = ({id, name}) => row("cross", name, short(id), button("unblock", async () => {await verb(["contacts", "unblock", id]); changed("contactsChanged");}));
 
 function ownKey(id) {
-	const picture = make("div"), copy = button("copyKey", async () => {
+	const picture = h("div"), copy = button("copyKey", async () => {
 		await navigator.clipboard.writeText(id).catch(() => {});
-		copy.textContent = word("copied");
+		copy.textContent = t("copied");
 	});
-	return [make("h2", word("myKey")), make("p.mono.key", id), make("p.help", word("myKeyHelp")), make("p.row", copy),
-		make("details", {ontoggle: event => event.target.open && drawQR(picture, id, word("qrOf", {what: word("myKey")}))}, make("summary", word("asQR")), picture)];
+	return [h("h2", t("myKey")), h("p.mono.key", id), h("p.help", t("myKeyHelp")), h("p.row", copy),
+		h("details", {ontoggle: event => event.target.open && drawQR(picture, id, t("qrOf", {what: t("myKey")}))}, h("summary", t("asQR")), picture)];
 }
 
 export async function open(main, signal) {
-	const list = make("ul.cards"), strangers = make("div"), me = make("section.card"), opened = new Set(), none = empty("contacts", "noContacts");
+	const list = h("ul.cards"), strangers = h("div"), me = h("section.card"), opened = new Set(), none = empty("contacts", "noContacts");
 	const draw = () => {
 		if (list.contains(document.activeElement) && document.activeElement.matches("input, select")) return;
 		const all = [...store.contacts.values()].sort((a, b) => a.blocked - b.blocked || a.name.localeCompare(b.name));
 		replace(list, all.map(contact => card(contact, opened)));
 		none.hidden = all.length > 0;
-		replace(strangers, store.strangers.length > 0 && make("section", make("h2", word("blockedStrangers")), things(store.strangers.map(stranger))));
+		replace(strangers, store.strangers.length > 0 && h("section", h("h2", t("blockedStrangers")), things(store.strangers.map(stranger))));
 	};
 	main.append(head("contacts"), none, list, strangers, pairing(signal), me);
 	on("contacts", draw, signal);

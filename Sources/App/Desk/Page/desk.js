@@ -1,5 +1,5 @@
 // Entry, views and streams.
-import {$, changed, icon, lineOf, make, on, post, problem, replace, say, show, store, verb, watch, word} from "/parts.js";
+import {$, changed, icon, lineOf, h, on, post, problem, replace, say, show, store, verb, watch, t} from "/parts.js";
 import {heard} from "/events.js";
 import {countdown} from "/visible.js";
 import {acceptDrops} from "/drops.js";
@@ -22,8 +22,8 @@ async function enter() {
 	if (answer?.status === 403 && fresh) answer = await post("/enter", {}).catch(() => null);
 	if (answer?.ok) return true;
 	$("bar").remove();
-	$("main").append(make("section.card.door", make("h1", word(answer ? "spentTitle" : "unreachable")),
-		answer && make("p", word("spentHelp")), make("pre", make("code", "waft desk"))));
+	$("main").append(h("section.card.door", h("h1", t(answer ? "spentTitle" : "unreachable")),
+		answer && h("p", t("spentHelp")), h("pre", h("code", "waft desk"))));
 	document.title = "Waft";
 	return false;
 }
@@ -56,31 +56,31 @@ function openNav(yes) {
 }
 
 function drawNav() {
-	$("skip").textContent = word("skip");
-	$("nav").ariaLabel = word("views");
-	const links = VIEWS.map((view, place) => make(place < FIRST ? "li" : "li.rest",
-		make("a", {href: "#" + view, "data-view": view}, icon(view), make("span", word(view)), make("b.count", {hidden: true}))));
-	links.splice(FIRST, 0, make("li.more", make("button#more", {
+	$("skip").textContent = t("skip");
+	$("nav").ariaLabel = t("views");
+	const links = VIEWS.map((view, place) => h(place < FIRST ? "li" : "li.rest",
+		h("a", {href: "#" + view, "data-view": view}, icon(view), h("span", t(view)), h("b.count", {hidden: true}))));
+	links.splice(FIRST, 0, h("li.more", h("button#more", {
 		"aria-expanded": "false", "aria-controls": "nav", onclick: () => openNav(!$("nav").classList.contains("open")),
-	}, icon("more"), make("span", word("more")))));
+	}, icon("more"), h("span", t("more")))));
 	$("nav").firstElementChild.append(...links);
 }
 
 function count(view, n, key) {
 	const mark = $("nav").querySelector(`[data-view="${view}"] .count`);
 	mark.textContent = n || "";
-	mark.title = mark.ariaLabel = n ? word(key, {n}) : "";
+	mark.title = mark.ariaLabel = n ? t(key, {n}) : "";
 	show(mark, n);
 }
 
 /** The offers that wait: in the title, and above other views. */
 function showAsking() {
 	const offers = [...store.offers.values()], n = offers.length, bar = $("asking");
-	document.title = (n ? `(${n}) ` : "") + word(current) + " · Waft";
+	document.title = (n ? `(${n}) ` : "") + t(current) + " · Waft";
 	const seen = n > 0 && current !== "questions";
-	replace(bar, seen && [icon("questions"), make("span", n > 1 ? word("asking", {n})
-		: word("asks", {name: offers[0].from.contact ?? offers[0].from.name ?? "?", items: word("items", {n: offers[0].count})})),
-	make("a.button.primary", {href: "#questions"}, word("answer"))]);
+	replace(bar, seen && [icon("questions"), h("span", n > 1 ? t("asking", {n})
+		: t("asks", {name: offers[0].from.contact ?? offers[0].from.name ?? "?", items: t("items", {n: offers[0].count})})),
+	h("a.button.primary", {href: "#questions"}, t("answer"))]);
 	show(bar, seen);
 }
 
@@ -88,10 +88,10 @@ function showFacts() {
 	$("host").textContent = store.facts.name;
 	on("receiver", () => {$("host").textContent = store.receiver.name;});
 	on("offers", () => {count("questions", store.offers.size, "asking"); showAsking();});
-	on("transfers", () => count("transfers", [...store.transfers.values()].filter(t => t.state === "moving").length, "underWay"));
+	on("transfers", () => count("transfers", [...store.transfers.values()].filter(({state}) => state === "moving").length, "underWay"));
 	on("visibility", () => {
 		const {visibility, until} = store.visibility ?? {};
-		$("seen").textContent = visibility ? word("seen-" + visibility) + (until ? " · " + countdown() : "") : "";
+		$("seen").textContent = visibility ? t("seen-" + visibility) + (until ? " · " + countdown() : "") : "";
 	});
 }
 
@@ -117,7 +117,7 @@ function run() {
 	watch(["offers", "--watch"], {
 		began: line => {
 			if (line.event === "failed" && line.exit) return;
-			if (away) {trouble(""); say(word("back")); learn(); changed("back");}
+			if (away) {trouble(""); say(t("back")); learn(); changed("back");}
 			away = false;
 		},
 		each: heard,
@@ -127,7 +127,7 @@ function run() {
 			changed("offers");
 			changed("visibility");
 			away = true;
-			trouble(result.exit === 69 ? word("noReceiver") : result.exit === -1 ? word("unreachable") : word("broken") + " " + problem(result));
+			trouble(result.exit === 69 ? t("noReceiver") : result.exit === -1 ? t("unreachable") : t("broken") + " " + problem(result));
 		},
 	});
 	watch(["peers", "--watch"], {

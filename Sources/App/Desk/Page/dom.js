@@ -1,10 +1,10 @@
 // Making elements. Foreign text enters the page here, as text.
 
 /**
- * Makes an element: `make("p.help#id", {onclick, hidden, "aria-label": …}, child, …)`. Strings become text.
+ * Makes an element: `h("p.help#id", {onclick, hidden, "aria-label": …}, child, …)`. Strings become text.
  * A button submits nothing unless its `type` says so; an `ul` is a list also where it has no dots.
  */
-export function make(what, ...rest) {
+export function h(what, ...rest) {
 	const [, tag, more] = what.match(/^([\w-]*)(.*)$/), node = document.createElement(tag || "div");
 	for (const [, sign, name] of more.matchAll(/([.#])([\w-]+)/g)) sign === "#" ? node.id = name : node.classList.add(name);
 	return fill(node, [tag === "button" ? {type: "button"} : tag === "ul" && {role: "list"}, ...rest]);
@@ -40,7 +40,7 @@ export const shown = text => String(text ?? "").replace(/[\0-\x1f\x7f-\x9f\u200b
 export const shownLines = text => text.split("\n").map(shown).join("\n");
 
 /** A foreign name: isolated in its direction, whole in the tooltip. */
-export const named = (text, what = "bdi.name") => make(what, {title: shown(text), dir: "auto"}, shown(text));
+export const named = (text, what = "bdi.name") => h(what, {title: shown(text), dir: "auto"}, shown(text));
 
 /** A name in the midst of a sentence. */
 export const isolated = text => `\u2068${shown(text)}\u2069`;

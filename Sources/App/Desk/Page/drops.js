@@ -1,5 +1,5 @@
 // Files, links and texts that are dropped or pasted anywhere.
-import {$, called, show, word} from "/parts.js";
+import {$, called, show, t} from "/parts.js";
 import {openSheet, sendAtOnce} from "/send.js";
 
 /** All files and folders below the entries of a drop, each with its path from the dropped folder on. */
@@ -39,13 +39,13 @@ export function acceptDrops() {
 	};
 	const end = () => {show($("dropping"), false); mark(null); document.body.classList.remove("drags");};
 	addEventListener("dragover", event => {
-		if (!event.dataTransfer.types.some(t => /^Files$|^text\//.test(t))) return;
+		if (!event.dataTransfer.types.some(type => /^Files$|^text\//.test(type))) return;
 		event.preventDefault();
 		event.dataTransfer.dropEffect = "copy";
 		const place = placeOf(event), peer = place?.drop;
 		mark(place);
 		document.body.classList.add("drags");
-		$("dropping").textContent = peer ? word(peer.away ? "queueFor" : "dropOn", {name: called(peer)}) : word(place?.take ? "dropTest" : "dropAnywhere");
+		$("dropping").textContent = peer ? t(peer.away ? "queueFor" : "dropOn", {name: called(peer)}) : t(place?.take ? "dropTest" : "dropAnywhere");
 		show($("dropping"), true);
 	});
 	addEventListener("dragleave", event => {if (!event.relatedTarget) end();});
@@ -54,7 +54,7 @@ export function acceptDrops() {
 		const place = placeOf(event), peer = place?.drop;
 		end();
 		if (place?.take) return place.take(event.dataTransfer);
-		const what = await held(event.dataTransfer).catch(() => ({error: word("unreadable")}));
+		const what = await held(event.dataTransfer).catch(() => ({error: t("unreadable")}));
 		if (peer && !peer.away && what.files?.length) sendAtOnce(peer, what);
 		else openSheet({...what, peers: peer ? [peer] : []});
 	});

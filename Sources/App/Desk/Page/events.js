@@ -1,5 +1,5 @@
 // The lines of the two streams, put into the store.
-import {called, changed, problem, say, shown, store, verb, word} from "/parts.js";
+import {called, changed, problem, say, shown, store, verb, t} from "/parts.js";
 import {takeVisibility} from "/visible.js";
 
 /** A new transfer for the store; `more` has what is its own. */
@@ -45,7 +45,7 @@ function answered(line) {
 		transfer.count = line.acceptedCount;
 		if (transfer.items.length) transfer.total = transfer.items.reduce((sum, item) => sum + (yes.has(item.item) ? item.size ?? 0 : 0), 0);
 		transfer.results = line.answers.filter(a => !yes.has(a.item)).map(({item, answer}) => ({item, name: transfer.items[item]?.name, state: answer}));
-	} else if (store.offers.has(line.offer) && line.answers.some(a => a.answer === "expired")) say(word("expired"));
+	} else if (store.offers.has(line.offer) && line.answers.some(a => a.answer === "expired")) say(t("expired"));
 	store.offers.delete(line.offer);
 	changed("transfers");
 	changed("offers");
@@ -59,7 +59,7 @@ function done(line) {
 	if (!line.reason && told.size < 500) for (const item of transfer.items) if (!told.has(item.item)) transfer.results.push({...item, state: "there"});
 	const stored = transfer.results.filter(r => /stored|opened|deferred|there/.test(r.state)).length;
 	Object.assign(transfer, {state: "over", reason: line.reason, good: !line.reason && stored > 0});
-	if (stored) say(word("arrived", {n: stored, name: called(transfer.peer)}));
+	if (stored) say(t("arrived", {n: stored, name: called(transfer.peer)}));
 	changed("transfers");
 }
 
@@ -86,7 +86,7 @@ export function heard(line) {
 		return changed("peers");
 	case "offer":
 		store.offers.set(line.offer, line);
-		say(word("asks", {name: shown(called(line.from)), items: word("items", {n: line.count})}));
+		say(t("asks", {name: shown(called(line.from)), items: t("items", {n: line.count})}));
 		return changed("offers");
 	case "answered":
 		return answered(line);

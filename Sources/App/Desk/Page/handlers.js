@@ -1,12 +1,12 @@
 // The view of the handlers: who gets what, and why.
-import {alarm, field, form, head, icon, lineOf, make, named, on, problem, replace, row, shown, submit, things, verb, warning, word} from "/parts.js";
+import {alarm, field, form, head, icon, lineOf, h, named, on, problem, replace, row, shown, submit, things, verb, warning, t} from "/parts.js";
 import {held} from "/drops.js";
 
 const isType = text => /^(public|com|org|net|io|dyn|de)(\.[\w-]+)+$/i.test(text);
 
 /** Asks who would get a name, a type or a URL. A name of a file elsewhere is judged by its type. */
 async function decide(text, node) {
-	replace(node, make("p.help", {role: "status"}, word("loading")));
+	replace(node, h("p.help", {role: "status"}, t("loading")));
 	let result = await verb(["handlers", "test", ...(isType(text) ? ["--type", text] : [text])]);
 	const type = result.failed?.hint?.match(/--type ([\w.-]+)/)?.[1];
 	if (type) result = await verb(["handlers", "test", "--type", type]);
@@ -14,54 +14,54 @@ async function decide(text, node) {
 	if (!line) return replace(node, alarm(shown(problem(result))));
 	const why = of => shown(line.claimants.find(c => c.identifier === of.identifier)?.explanation ?? of.identifier);
 	const nobody = line.builtIn ? line.openedWhenReceived ? "opensAtOnce" : "onlyStored" : line.url ? "nobodyUrl" : "staysInInbox";
-	replace(node, make("div", {role: "status"}, make("h3", line.description && shown(line.description) + " ", make("span.mono", shown(line.type ?? line.url))),
-		line.eligible === false && make("p.bad", word("notEligible")),
-		line.asked.length ? [make("p", word("askedInOrder")), make("ol.things", line.asked.map(h => row("handlers", h.name, why(h))))] : make("p", word(nobody))),
-	line.passedOver.length > 0 && make("details", make("summary", word("passedOver", {n: line.passedOver.length})), things(line.passedOver.map(h => row("cross", h.name, shown(h.reason))))));
+	replace(node, h("div", {role: "status"}, h("h3", line.description && shown(line.description) + " ", h("span.mono", shown(line.type ?? line.url))),
+		line.eligible === false && h("p.bad", t("notEligible")),
+		line.asked.length ? [h("p", t("askedInOrder")), h("ol.things", line.asked.map(one => row("handlers", one.name, why(one))))] : h("p", t(nobody))),
+	line.passedOver.length > 0 && h("details", h("summary", t("passedOver", {n: line.passedOver.length})), things(line.passedOver.map(({name, reason}) => row("cross", name, shown(reason))))));
 }
 
 function card(line, load) {
 	const error = alarm(), builtIn = line.origin === "builtIn", id = "h-" + line.identifier, p = line.permissions;
-	const box = make("input", {type: "checkbox", role: "switch", checked: line.enabled, id, "data-key": id, onchange: async () => {
+	const box = h("input", {type: "checkbox", role: "switch", checked: line.enabled, id, "data-key": id, onchange: async () => {
 		const result = await verb(["handlers", box.checked ? "enable" : "disable", line.identifier]);
 		if (!result.exit) return load();
 		error.textContent = problem(result);
 		box.checked = !box.checked;
 	}});
-	const may = p && [...["network", "sockets", "signals"].map(key => p[key] && word("may-" + key)),
-		p.reads?.length && word("may-read", {path: p.reads.join(", ")}), p.writes?.length && word("may-write", {path: p.writes.join(", ")})].filter(Boolean);
-	return make("li.card", make("div.head", make("span.face", icon("handlers")), make("div.what", make("h2", named(line.localizedName ?? line.name)),
-		make("span.note", make("span.mono", shown(line.identifier)), " · ", word("origin-" + line.origin))), !builtIn && make("label.row", {for: id}, box, word("enabled"))),
-	make("p", line.documentTypes.map(t => make("span.tag", {title: t.type}, shown(t.localizedName ?? t.name ?? t.type))), line.urlTypes.map(t => make("span.tag", shown(t.scheme) + ":"))),
+	const may = p && [...["network", "sockets", "signals"].map(key => p[key] && t("may-" + key)),
+		p.reads?.length && t("may-read", {path: p.reads.join(", ")}), p.writes?.length && t("may-write", {path: p.writes.join(", ")})].filter(Boolean);
+	return h("li.card", h("div.head", h("span.face", icon("handlers")), h("div.what", h("h2", named(line.localizedName ?? line.name)),
+		h("span.note", h("span.mono", shown(line.identifier)), " · ", t("origin-" + line.origin))), !builtIn && h("label.row", {for: id}, box, t("enabled"))),
+	h("p", line.documentTypes.map(({type, name, localizedName}) => h("span.tag", {title: type}, shown(localizedName ?? name ?? type))), line.urlTypes.map(({scheme}) => h("span.tag", shown(scheme) + ":"))),
 	line.warnings.map(text => warning(shown(text))),
-	p && make("details", make("summary", word("may")), make("p.help", word("sandbox-" + (line.sandbox ?? "strict"))), make("ul.dotted", may.map(text => make("li", text)))), error);
+	p && h("details", h("summary", t("may")), h("p.help", t("sandbox-" + (line.sandbox ?? "strict"))), h("ul.dotted", may.map(text => h("li", text)))), error);
 }
 
 /** A form for `waft handlers add`. */
 function adding(load) {
-	const says = make("p.help", {role: "status"}), error = alarm();
+	const says = h("p.help", {role: "status"}), error = alarm();
 	const [run, name, claims] = ["/home/…/import.sh", "Photos", "public.image https"].map((placeholder, n) => field({placeholder, required: n < 2}));
-	const [network, copy] = ["may-network", "copyProgram"].map(key => make("label.row", make("input", {type: "checkbox"}), word(key)));
+	const [network, copy] = ["may-network", "copyProgram"].map(key => h("label.row", h("input", {type: "checkbox"}), t(key)));
 	const add = async () => {
 		const words = claims.value.split(/[\s,]+/).filter(Boolean).flatMap(text => text.includes(".") ? ["--type", text] : ["--scheme", text.replace(/:.*/, "")]);
 		const options = [network.firstChild.checked && "--network", copy.firstChild.checked && "--copy"].filter(Boolean);
 		const result = await verb(["handlers", "add", "--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words, ...options]), done = lineOf(result, "handler");
 		error.textContent = problem(result);
-		says.textContent = done ? [word("handlerAdded", {name: done.name}), ...done.warnings.map(shown)].join(" ") : "";
+		says.textContent = done ? [t("handlerAdded", {name: done.name}), ...done.warnings.map(shown)].join(" ") : "";
 		if (done) load();
 	};
-	return make("section.card", make("h2", word("addHandler")), make("p.help", word("addHandlerHelp")), form(".fields", add,
-		make("label", word("program"), run), make("div.grid3", make("label", word("itsName"), name), make("label", word("claims"), claims)),
-		make("div.row", network, copy), says, error, make("p.row", submit(word("add")))));
+	return h("section.card", h("h2", t("addHandler")), h("p.help", t("addHandlerHelp")), form(".fields", add,
+		h("label", t("program"), run), h("div.grid3", h("label", t("itsName"), name), h("label", t("claims"), claims)),
+		h("div.row", network, copy), says, error, h("p.row", submit(t("add")))));
 }
 
 export function open(main, signal) {
-	const list = make("ul.cards"), answer = make("div.answer"), text = field({id: "who", placeholder: "photo.jpg, public.jpeg, https://…"});
+	const list = h("ul.cards"), answer = h("div.answer"), text = field({id: "who", placeholder: "photo.jpg, public.jpeg, https://…"});
 	const load = async () => {
 		const {lines} = await verb(["handlers", "list"], {signal});
 		if (signal.aborted) return;
 		const problems = lines.filter(l => l.event === "problem"), all = lines.filter(l => l.event === "handler");
-		replace(list, problems.map(l => make("li.card", warning(named(l.name, "strong"), ": ", shown(l.reason), " – ", shown(l.hint)))), all.map(l => card(l, load)));
+		replace(list, problems.map(l => h("li.card", warning(named(l.name, "strong"), ": ", shown(l.reason), " – ", shown(l.hint)))), all.map(l => card(l, load)));
 		// The list has no permissions: they come with each handler.
 		for (const [n, line] of all.entries()) if (line.origin !== "builtIn" && n < 50) {
 			const more = lineOf(await verb(["handlers", "show", line.identifier], {signal}), "handler");
@@ -69,8 +69,8 @@ export function open(main, signal) {
 			if (more?.permissions) list.children[problems.length + n]?.replaceWith(card(more, load));
 		}
 	};
-	const zone = make("section.card.takes", make("h2", word("whoTitle")), make("p.help", word("whoHelp")),
-		form(".row", () => text.value.trim() && decide(text.value.trim(), answer), make("label.what", make("span.unseen", word("whoLabel")), text), submit(word("test"))), answer);
+	const zone = h("section.card.takes", h("h2", t("whoTitle")), h("p.help", t("whoHelp")),
+		form(".row", () => text.value.trim() && decide(text.value.trim(), answer), h("label.what", h("span.unseen", t("whoLabel")), text), submit(t("test"))), answer);
 	zone.take = async data => {
 		const {files, text: words} = await held(data), name = files?.[0]?.path.split("/")[0] ?? words;
 		if (name) {text.value = name; decide(name, answer);}

@@ -1,27 +1,27 @@
 // The view of the history: what has arrived, and what this machine has sent.
-import {alarm, button, called, choices, family, head, isolated, make, named, on, problem, replace, row, shown, size, verb, wayOf, when, word} from "/parts.js";
+import {alarm, button, called, choices, family, head, isolated, h, named, on, problem, replace, row, shown, size, verb, wayOf, when, t} from "/parts.js";
 
 const PAGE = 50;
 
 const facts = (...all) => all.filter(Boolean).join(" · ");
 
 function arrival(line) {
-	const note = facts(isolated(called(line.from)), wayOf(line.via), size(line.size), when(line.arrived), line.delivery !== "none" && word("delivery-" + line.delivery),
-		line.left && word("left-" + line.left.how), /lying|mislabelled/.test(line.content) && word("liar"));
-	return row(family(line.type, line.kind), line.left ? line.stored : make("a", {href: "#inbox/" + line.arrival}, named(line.stored)), note);
+	const note = facts(isolated(called(line.from)), wayOf(line.via), size(line.size), when(line.arrived), line.delivery !== "none" && t("delivery-" + line.delivery),
+		line.left && t("left-" + line.left.how), /lying|mislabelled/.test(line.content) && t("liar"));
+	return row(family(line.type, line.kind), line.left ? line.stored : h("a", {href: "#inbox/" + line.arrival}, named(line.stored)), note);
 }
 
 function sent({items, count, storedCount, moved, ended, via, peer}) {
 	const names = items.slice(0, 3).map(item => shown(item.name)).join(", ") + (count > 3 ? " …" : ""), all = storedCount === count;
 	const node = row(all ? "check" : "cross", names, ["→ ", facts(isolated(called(peer) || "?"),
-		all ? word("allStored", {n: count}) : word("someStored", {stored: storedCount, n: count}), size(moved), when(ended), wayOf(via))]);
+		all ? t("allStored", {n: count}) : t("someStored", {stored: storedCount, n: count}), size(moved), when(ended), wayOf(via))]);
 	node.className = all ? "good" : "wrong";
 	return node;
 }
 
 export function open(main, signal) {
 	let way = "received", oldest = 0, limit = PAGE;
-	const list = make("ul.things"), error = alarm(), older = button("older", () => load(true));
+	const list = h("ul.things"), error = alarm(), older = button("older", () => load(true));
 	async function load(more) {
 		if (!more) {oldest = 0; limit = PAGE;}
 		// What was sent has no numbers: a longer list is fetched anew.
@@ -31,11 +31,11 @@ export function open(main, signal) {
 		const lines = result.lines.filter(line => /^(arrival|transfer)$/.test(line.event)).reverse(), rows = lines.map(way === "sent" ? sent : arrival);
 		error.textContent = problem(result);
 		if (way === "received" && lines.length) oldest = lines.at(-1).arrival;
-		more && way === "received" ? list.append(...rows) : replace(list, rows.length ? rows : make("li.help", word("noHistory")));
+		more && way === "received" ? list.append(...rows) : replace(list, rows.length ? rows : h("li.help", t("noHistory")));
 		older.hidden = lines.length < limit;
 	}
-	const ways = ["received", "sent"].map(value => [value, word(value)]);
-	main.append(head("history", choices(word("history"), "way", ways, way, value => {way = value; load();})), error, list, make("p", older));
+	const ways = ["received", "sent"].map(value => [value, t(value)]);
+	main.append(head("history", choices(t("history"), "way", ways, way, value => {way = value; load();})), error, list, h("p", older));
 	on("arrivals back", () => way === "received" && !list.contains(document.activeElement) && load(), signal);
 	load();
 }

@@ -1,6 +1,6 @@
 // The view of the Inbox.
-import {ask, button, called, dots, families, family, framed, hasThumb, head, icon, lineOf, make, named, on, post, problem, replace, select, show, shown, sign, size,
-	store, verb, when, word} from "/parts.js";
+import {ask, button, called, dots, families, family, framed, hasThumb, head, icon, lineOf, h, named, on, post, problem, replace, select, show, shown, sign, size,
+	store, verb, when, t} from "/parts.js";
 import {preview} from "/preview.js";
 import {roomPicture} from "/room.js";
 import {VirtualList} from "/virtual.js";
@@ -50,21 +50,21 @@ async function fetchAll(entries, signal, some) {
 
 export function open(main, signal, wanted) {
 	let entries = new Map(), seen = [], chosen = new Set(), anchor = -1, grid = kept("grid") !== "no", pane = null, loaded = false;
-	const picker = (label, ...options) => select(options, "", {"aria-label": word(label), onchange: () => draw()});
-	const search = make("input", {type: "search", placeholder: word("search"), "aria-label": word("search"), oninput: () => draw()});
-	const byFamily = picker("type", ["", word("allTypes")], ...families.map(f => [f, word("family-" + f)]));
-	const bySender = picker("sender", ["", word("allSenders")]);
-	const byTime = picker("time", ["", word("anyTime")], ["1", word("today")], ["7", word("days7")], ["30", word("days30")]);
-	const byState = picker("state", ["", word("anyState")], ...["none", "waiting", "yes", "no", "failed", "parked", "locked", "liar"].map(s => [s, word("delivery-" + s)]));
-	const order = picker("order", ["time", word("newest")], ["name", word("byName")], ["size", word("largest")]);
+	const picker = (label, ...options) => select(options, "", {"aria-label": t(label), onchange: () => draw()});
+	const search = h("input", {type: "search", placeholder: t("search"), "aria-label": t("search"), oninput: () => draw()});
+	const byFamily = picker("type", ["", t("allTypes")], ...families.map(f => [f, t("family-" + f)]));
+	const bySender = picker("sender", ["", t("allSenders")]);
+	const byTime = picker("time", ["", t("anyTime")], ["1", t("today")], ["7", t("days7")], ["30", t("days30")]);
+	const byState = picker("state", ["", t("anyState")], ...["none", "waiting", "yes", "no", "failed", "parked", "locked", "liar"].map(s => [s, t("delivery-" + s)]));
+	const order = picker("order", ["time", t("newest")], ["name", t("byName")], ["size", t("largest")]);
 	order.value = "time";
 	const toggle = sign("", "grid", () => {grid = !grid; kept("grid", grid ? "yes" : "no"); draw();});
-	const room = make("details.card.room", {ontoggle: () => drawRoom()}, make("summary", icon("room"), word("room")), make("div"));
-	const total = make("p.help", {role: "status"}), seal = make("div"), bulk = make("div.row.bulk"), side = make("aside.card.pane", {"aria-label": word("preview"), hidden: true});
-	const noneTitle = make("h2"), noneHelp = make("p"), none = make("section.empty.card", {hidden: true}, icon("inbox"), noneTitle, noneHelp);
+	const room = h("details.card.room", {ontoggle: () => drawRoom()}, h("summary", icon("room"), t("room")), h("div"));
+	const total = h("p.help", {role: "status"}), seal = h("div"), bulk = h("div.row.bulk"), side = h("aside.card.pane", {"aria-label": t("preview"), hidden: true});
+	const noneTitle = h("h2"), noneHelp = h("p"), none = h("section.empty.card", {hidden: true}, icon("inbox"), noneTitle, noneHelp);
 
 	const list = new VirtualList({
-		label: word("inbox"), isChosen: entry => chosen.has(keyOf(entry)), draw: option, chose: choose,
+		label: t("inbox"), isChosen: entry => chosen.has(keyOf(entry)), draw: option, chose: choose,
 		keys: event => {
 			if (event.key === "Enter") side.querySelector("button, a, [tabindex]")?.focus();
 			else if (event.key === " ") toggleOne(list.active);
@@ -77,12 +77,12 @@ export function open(main, signal, wanted) {
 	});
 
 	function option(entry) {
-		const {arrival, type, kind, from} = entry, locked = isLocked(entry), picture = make("span.thumb", icon(locked ? "lock" : family(type, kind)));
-		if (arrival && !locked && !isLiar(entry) && !pictureless.has(arrival) && hasThumb(type, kind)) picture.append(make("img", {
+		const {arrival, type, kind, from} = entry, locked = isLocked(entry), picture = h("span.thumb", icon(locked ? "lock" : family(type, kind)));
+		if (arrival && !locked && !isLiar(entry) && !pictureless.has(arrival) && hasThumb(type, kind)) picture.append(h("img", {
 			"data-src": `${store.facts.previews}/items/${arrival}/thumb`, alt: "", decoding: "async", onerror: event => {pictureless.add(arrival); event.target.remove();},
 		}));
-		return [make("span.tick", {"aria-hidden": "true"}, icon("check")), picture, make("span.what", named(nameOf(entry)),
-			make("span.note", dots(isLiar(entry) && word("liar"), entry.size !== undefined && size(entry.size), from && shown(called(from)), when(time(entry)))))];
+		return [h("span.tick", {"aria-hidden": "true"}, icon("check")), picture, h("span.what", named(nameOf(entry)),
+			h("span.note", dots(isLiar(entry) && t("liar"), entry.size !== undefined && size(entry.size), from && shown(called(from)), when(time(entry)))))];
 	}
 
 	function choose(place, event) {
@@ -92,7 +92,7 @@ export function open(main, signal, wanted) {
 		if (event.shiftKey && anchor >= 0) chosen = new Set(seen.slice(Math.min(anchor, place), Math.max(anchor, place) + 1).map(keyOf));
 		else {chosen = new Set([keyOf(entry)]); anchor = place;}
 		// By the arrow keys the pane follows where it has a place of its own.
-		if (event.type === "click" || matchMedia("(min-width: 72rem)").matches) openPane(entry);
+		if (event.type === "click" || matchMedia("(min-width: 70rem)").matches) openPane(entry);
 		drawBulk();
 	}
 
@@ -116,20 +116,20 @@ export function open(main, signal, wanted) {
 		const result = await verb(["inbox", name, ...words, ...more]), checked = lineOf(result, "verified");
 		for (const line of result.lines) if (/taken|removed/.test(line.event)) forget(line);
 		const faults = result.lines.filter(line => /^(changed|missing|unreadable|absent|failed)$/.test(line.event));
-		const text = checked ? word("verified", {n: checked.ok}) + faults.map(f => ` ${shown(f.stored)}: ${word("fault-" + f.event)} ${shown(f.reason ?? (f.differences ?? []).join(", "))}`).join("") : problem(result);
+		const text = checked ? t("verified", {n: checked.ok}) + faults.map(f => ` ${shown(f.stored)}: ${t("fault-" + f.event)} ${shown(f.reason ?? (f.differences ?? []).join(", "))}`).join("") : problem(result);
 		if (text) says(text, result.exit);
 	}
 
 	async function remove(keys = chosen) {
 		const n = keys.size;
-		if (!n || !await ask({title: word("removeTitle", {items: word("items", {n})}), text: word("removeText"), yes: word("remove"), danger: true})) return;
+		if (!n || !await ask({title: t("removeTitle", {items: t("items", {n})}), text: t("removeText"), yes: t("remove"), danger: true})) return;
 		await act("remove", [], new Set(keys));
 		list.node.focus();
 	}
 
 	async function take(keys = chosen) {
-		const n = keys.size, folder = n && await ask({title: word("takeTitle", {items: word("items", {n})}), text: word("takeText"), yes: word("take"),
-			more: {label: word("targetFolder"), value: kept("folder") ?? store.receiver?.inbox?.replace(/\/[^/]*\/?$/, "")}});
+		const n = keys.size, folder = n && await ask({title: t("takeTitle", {items: t("items", {n})}), text: t("takeText"), yes: t("take"),
+			more: {label: t("targetFolder"), value: kept("folder") ?? store.receiver?.inbox?.replace(/\/[^/]*\/?$/, "")}});
 		if (!folder) return;
 		kept("folder", folder);
 		await act("take", [folder], new Set(keys));
@@ -160,32 +160,32 @@ export function open(main, signal, wanted) {
 	}
 
 	async function unlock() {
-		const passphrase = await ask({title: word("unlock"), text: word("unlockText"), yes: word("unlock"), more: {label: word("passphrase"), type: "password"}});
+		const passphrase = await ask({title: t("unlock"), text: t("unlockText"), yes: t("unlock"), more: {label: t("passphrase"), type: "password"}});
 		if (passphrase === null) return;
-		const answer = await post("/unlock", {passphrase}).then(r => r.json()).catch(() => ({exit: 1, message: word("unreachable")}));
-		answer.exit ? says(shown(answer.message) || word("notUnlocked"), true) : draw();
+		const answer = await post("/unlock", {passphrase}).then(r => r.json()).catch(() => ({exit: 1, message: t("unreachable")}));
+		answer.exit ? says(shown(answer.message) || t("notUnlocked"), true) : draw();
 	}
 
 	function drawSeal() {
 		const now = store.protection, locked = [...entries.values()].filter(isLocked).length;
 		replace(seal, !now?.setUp ? null : locked || !now.unlocked
-			? make("p.warning", icon("lock"), make("span.what", word(locked ? "lockedItems" : "locked", {n: locked})), !now.dropBox && button("unlock", unlock))
-			: make("p.row.help", icon("lock"), word("isUnlocked"), button("lock", () => verb(["lock"]))));
+			? h("p.warning", icon("lock"), h("span.what", t(locked ? "lockedItems" : "locked", {n: locked})), !now.dropBox && button("unlock", unlock))
+			: h("p.row.help", icon("lock"), t("isUnlocked"), button("lock", () => verb(["lock"]))));
 	}
 
 	function drawBulk() {
 		const n = chosen.size;
 		show(bulk, n > 1 || (n === 1 && side.hidden));
 		if (bulk.hidden) return;
-		replace(bulk, make("strong", word("chosenN", {n})), button("takeDots", () => take()), button("verify", () => act("verify")), button("removeDots", () => remove(), ".danger"),
-			sign(word("chooseNone"), "cross", () => {chosen.clear(); drawBulk(); list.update(); list.node.focus();}));
+		replace(bulk, h("strong", t("chosenN", {n})), button("takeDots", () => take()), button("verify", () => act("verify")), button("removeDots", () => remove(), ".danger"),
+			sign(t("chooseNone"), "cross", () => {chosen.clear(); drawBulk(); list.update(); list.node.focus();}));
 	}
 
 	function drawRoom() {if (room.open) roomPicture(room.lastElementChild, [...entries.values()]);}
 
 	function drawSenders() {
 		const names = [...new Set([...entries.values()].map(e => called(e.from)).filter(Boolean))].sort((a, b) => a.localeCompare(b)).slice(0, 500), now = bySender.value;
-		bySender.replaceChildren(...select([["", word("allSenders")], ...names.map(name => [name, shown(name)])]).children);
+		bySender.replaceChildren(...select([["", t("allSenders")], ...names.map(name => [name, shown(name)])]).children);
 		bySender.value = now;
 	}
 
@@ -196,12 +196,12 @@ export function open(main, signal, wanted) {
 			&& (!bySender.value || called(entry.from) === bySender.value) && (!since || stamp(entry) >= since) && (!byState.value || hasState(entry)));
 		seen.sort(ORDERS[order.value]);
 		replace(toggle, icon(grid ? "list" : "grid"));
-		toggle.ariaLabel = toggle.title = word(grid ? "asList" : "asGrid");
-		says(seen.length === entries.size ? dots(word("items", {n: seen.length}), size(seen.reduce((sum, e) => sum + (e.size ?? 0), 0))) : word("someSeen", {some: seen.length, n: entries.size}));
+		toggle.ariaLabel = toggle.title = t(grid ? "asList" : "asGrid");
+		says(seen.length === entries.size ? dots(t("items", {n: seen.length}), size(seen.reduce((sum, e) => sum + (e.size ?? 0), 0))) : t("someSeen", {some: seen.length, n: entries.size}));
 		show(list.node, seen.length);
 		show(none, !seen.length && loaded);
-		noneTitle.textContent = word(entries.size ? "nothingFound" : "emptyInbox");
-		noneHelp.textContent = word(entries.size ? "noMatch" : "emptyInboxHelp");
+		noneTitle.textContent = t(entries.size ? "nothingFound" : "emptyInbox");
+		noneHelp.textContent = t(entries.size ? "noMatch" : "emptyInboxHelp");
 		if (pane !== null) list.active = seen.findIndex(e => keyOf(e) === pane);
 		list.set(seen, grid);
 		drawBulk();
@@ -211,7 +211,7 @@ export function open(main, signal, wanted) {
 	function draw() {drawn();}
 
 	const load = async () => {
-		says(word("loading"));
+		says(t("loading"));
 		entries = new Map();
 		try {await fetchAll(entries, signal, draw);} catch (error) {return signal.aborted || says(shown(error.message), true);}
 		loaded = true;
@@ -221,8 +221,8 @@ export function open(main, signal, wanted) {
 		if (first) {chosen = new Set([keyOf(first)]); openPane(first);}
 		wanted = null;
 	};
-	main.append(head("inbox", toggle), seal, search, make("details.filters", {open: matchMedia("(min-width: 56rem)").matches}, make("summary", word("filters")),
-		make("div", byFamily, bySender, byTime, byState, order)), room, total, bulk, make("div.panes", list.node, none, side));
+	main.append(head("inbox", toggle), seal, search, h("details.filters", {open: matchMedia("(min-width: 56rem)").matches}, h("summary", t("filters")),
+		h("div", byFamily, bySender, byTime, byState, order)), room, total, bulk, h("div.panes", list.node, none, side));
 	signal.addEventListener("abort", () => list.sizes.disconnect());
 	on("arrivals", line => {
 		if (/taken|removed|gone/.test(line.event)) return forget(line);

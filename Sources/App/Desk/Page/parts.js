@@ -5,52 +5,52 @@ export * from "/store.js";
 export * from "/types.js";
 export * from "/verbs.js";
 export * from "/words.js";
-import {$, make, named, replace, shown, svg} from "/dom.js";
+import {$, h, named, replace, shown, svg} from "/dom.js";
 import {icon} from "/icons.js";
-import {has, word} from "/words.js";
+import {has, t} from "/words.js";
 
 /** A button that says the word of its key. */
-export const button = (key, onclick, more = "") => make("button" + more, {"data-key": key, onclick}, word(key));
+export const button = (key, onclick, more = "") => h("button" + more, {"data-key": key, onclick}, t(key));
 
 /** A button with a sign instead of words. */
-export const sign = (label, name, onclick) => make("button.round", {"aria-label": label, title: label, onclick}, icon(name));
+export const sign = (label, name, onclick) => h("button.round", {"aria-label": label, title: label, onclick}, icon(name));
 
 /** A field for a text that is no prose. */
-export const field = (more, what = "input") => make(what, {dir: "auto", autocomplete: "off", spellcheck: false}, more);
+export const field = (more, what = "input") => h(what, {dir: "auto", autocomplete: "off", spellcheck: false}, more);
 
 /** A choice; options are pairs of a value and a text. */
 export const select = (options, value, more) =>
-	make("select", more, options.map(([of, text]) => make("option", {value: of, selected: of === value}, text)));
+	h("select", more, options.map(([of, text]) => h("option", {value: of, selected: of === value}, text)));
 
 /** A form that calls `work` instead of being sent. */
-export const form = (what, work, ...rest) => make("form" + what, {onsubmit: event => {event.preventDefault(); work();}}, rest);
+export const form = (what, work, ...rest) => h("form" + what, {onsubmit: event => {event.preventDefault(); work();}}, rest);
 
 /** The button that submits a form. */
-export const submit = (text, more) => make("button.primary", {type: "submit"}, more, text);
+export const submit = (text, more) => h("button.primary", {type: "submit"}, more, text);
 
 /** Buttons of which one is chosen; `choose` gets its value. */
-export const choices = (label, name, values, now, choose) => make("div.choices", {role: "radiogroup", "aria-label": label},
-	values.map(([value, text]) => make("label", make("input", {type: "radio", name, value, checked: value === now, onchange: () => choose(value)}), make("span", text))));
+export const choices = (label, name, values, now, choose) => h("div.choices", {role: "radiogroup", "aria-label": label},
+	values.map(([value, text]) => h("label", h("input", {type: "radio", name, value, checked: value === now, onchange: () => choose(value)}), h("span", text))));
 
 /** A place for what went wrong. */
-export const alarm = (...text) => make("p.bad", {role: "alert"}, text);
+export const alarm = (...text) => h("p.bad", {role: "alert"}, text);
 
-export const warning = (...text) => make("p.warning", icon("warn"), make("span", text));
+export const warning = (...text) => h("p.warning", icon("warn"), h("span", text));
 
 /** A view without anything in it. */
-export const empty = (name, key) => make("section.empty.card", icon(name), make("h2", word(key)), make("p", word(key + "Help")));
+export const empty = (name, key) => h("section.empty.card", icon(name), h("h2", t(key)), h("p", t(key + "Help")));
 
 /** A line of a list: a picture, a name with a note below, and more. */
 export const row = (picture, name, note, ...more) =>
-	make("li", typeof picture === "string" ? icon(picture) : picture, make("div.what", typeof name === "string" ? named(name) : name, make("span.note", note)), more);
+	h("li", typeof picture === "string" ? icon(picture) : picture, h("div.what", typeof name === "string" ? named(name) : name, h("span.note", note)), more);
 
-export const things = (...rows) => make("ul.things", rows);
+export const things = (...rows) => h("ul.things", rows);
 
 /** The head of a view. */
-export const head = (view, ...more) => make("div.head", make("h1", word(view)), more);
+export const head = (view, ...more) => h("div.head", h("h1", t(view)), more);
 
 /** The name of a dialect; "" for Waft's own. */
-export const wayOf = via => !via || via === "waft" ? "" : has("via-" + via) ? word("via-" + via) : shown(via);
+export const wayOf = via => !via || via === "waft" ? "" : has("via-" + via) ? t("via-" + via) : shown(via);
 
 /** Facts in a line; those that are missing are left out. */
 export const dots = (...facts) => facts.flat().filter(Boolean).join(" · ");
@@ -70,9 +70,9 @@ export const qr = ({size, rows}, label) => {
 export const ask = ({title, text, more, yes, danger}) => new Promise(done => {
 	const dialog = $("ask"), input = more && field({id: "ask-field", value: more.value ?? "", type: more.type ?? "text", required: true});
 	let answer = null;
-	replace(dialog, make("form", {method: "dialog", onsubmit: () => {answer = input ? input.value : true;}}, make("h2#ask-title", title),
-		text && make("p", text), more && make("label", {for: "ask-field"}, more.label), input,
-		make("p.row.end", button("cancel", () => dialog.close()), submit(yes, danger && {className: "primary danger-primary"}))));
+	replace(dialog, h("form", {method: "dialog", onsubmit: () => {answer = input ? input.value : true;}}, h("h2#ask-title", title),
+		text && h("p", text), more && h("label", {for: "ask-field"}, more.label), input,
+		h("p.row.end", button("cancel", () => dialog.close()), submit(yes, danger && {className: "primary danger-primary"}))));
 	dialog.onclose = () => done(answer);
 	dialog.showModal();
 	(input ?? dialog.querySelector(".primary")).focus();

@@ -1,14 +1,14 @@
 // The view of the peers: contacts first, then others, then those who are away.
-import {button, called, deviceIcon, framed, has, head, icon, isContact, make, named, on, replace, short, shown, store, wayOf, word} from "/parts.js";
+import {button, called, deviceIcon, framed, has, head, icon, isContact, h, named, on, replace, short, shown, store, wayOf, t} from "/parts.js";
 import {examine} from "/doctor.js";
 import {visibilitySwitch} from "/visible.js";
 import {openSheet} from "/send.js";
 
 /** The kind of device, the dialect's name, and what is known of the key. */
 function peerFacts(peer) {
-	if (peer.away) return [word("isAway")];
-	const kind = (peer.device ?? "").toLowerCase(), machine = [has("device-" + kind) ? word("device-" + kind) : shown(peer.device), wayOf(peer.via)];
-	return [machine.filter(Boolean).join(" · "), isContact(peer) ? word("isContact") : peer.id ? word("isStranger", {key: short(peer.id)}) : word("noKey")].filter(Boolean);
+	if (peer.away) return [t("isAway")];
+	const kind = (peer.device ?? "").toLowerCase(), machine = [has("device-" + kind) ? t("device-" + kind) : shown(peer.device), wayOf(peer.via)];
+	return [machine.filter(Boolean).join(" · "), isContact(peer) ? t("isContact") : peer.id ? t("isStranger", {key: short(peer.id)}) : t("noKey")].filter(Boolean);
 }
 
 /** All peers for lists of choice: [contacts, others, away]. */
@@ -22,19 +22,19 @@ export function peersInOrder() {
 }
 
 function card(peer) {
-	const name = called(peer) || word("unnamed"), known = isContact(peer), facts = peerFacts(peer);
-	return make("li", make(`button.peer${peer.away ? ".away" : ""}`, {
+	const name = called(peer) || t("unnamed"), known = isContact(peer), facts = peerFacts(peer);
+	return h("li", h(`button.peer${peer.away ? ".away" : ""}`, {
 		"data-key": "peer-" + (peer.id ?? peer.handle ?? peer.name), onclick: () => openSheet({peers: [peer]}),
-		"aria-label": word(peer.away ? "queueFor" : "sendTo", {name}) + ". " + facts.join(", "), drop: peer, title: peer.away ? shown(peer.reason) : "",
-	}, make("span.face", deviceIcon(peer), known && make("span.proved", icon("check"))), named(name), make("span.facts", facts.map(fact => make("span", fact)))));
+		"aria-label": t(peer.away ? "queueFor" : "sendTo", {name}) + ". " + facts.join(", "), drop: peer, title: peer.away ? shown(peer.reason) : "",
+	}, h("span.face", deviceIcon(peer), known && h("span.proved", icon("check"))), named(name), h("span.facts", facts.map(fact => h("span", fact)))));
 }
 
 export function open(main, signal) {
-	const lists = make("div.peerlists"), none = make("section.empty.card", {hidden: true}), found = make("div");
-	const part = (key, peers) => peers.length > 0 && make("section", make("h2", word(key)), make("ul.peers", peers.map(card)));
+	const lists = h("div.peerlists"), none = h("section.empty.card", {hidden: true}), found = h("div");
+	const part = (key, peers) => peers.length > 0 && h("section", h("h2", t(key)), h("ul.peers", peers.map(card)));
 	// Peers take some seconds to be found.
 	let ready = false;
-	const looking = make("p.looking", {role: "status"}, make("span.ripple", icon("peers")), word("looking"));
+	const looking = h("p.looking", {role: "status"}, h("span.ripple", icon("peers")), t("looking"));
 	setTimeout(() => {ready = true; draw();}, store.peers.size ? 0 : 5000);
 	const draw = framed(() => {
 		const [contacts, others, away] = peersInOrder(), nobody = !contacts.length && !others.length;
@@ -43,9 +43,9 @@ export function open(main, signal) {
 		none.hidden = !nobody || !ready;
 		looking.hidden = !nobody || ready;
 	});
-	none.append(make("h2", word("nobodyTitle")), make("p", word("nobodyHelp")), found, make("p.row", button("examineAgain", () => examine(found))));
-	main.append(head("peers", make("button.primary", {onclick: () => openSheet({})}, icon("send"), word("send"))),
-		visibilitySwitch(signal), make("p.help.drophint", word("dropHint")), looking, lists, none);
+	none.append(h("h2", t("nobodyTitle")), h("p", t("nobodyHelp")), found, h("p.row", button("examineAgain", () => examine(found))));
+	main.append(head("peers", h("button.primary", {onclick: () => openSheet({})}, icon("send"), t("send"))),
+		visibilitySwitch(signal), h("p.help.drophint", t("dropHint")), looking, lists, none);
 	on("peers contacts", draw, signal);
 	draw();
 }

@@ -1,5 +1,5 @@
 // The rate over time as a small picture, and what follows from it.
-import {dots, lasting, size, svg, word} from "/parts.js";
+import {dots, lasting, size, svg, t} from "/parts.js";
 
 /** Bytes a second over the last three seconds; 0 if nothing moves. */
 export function rate({samples}) {
@@ -12,10 +12,10 @@ export function figures(transfer) {
 	if (!bytes && !total) return "";
 	if (state === "over") {
 		const took = transfer.samples.length > 1 ? (transfer.samples.at(-1).at - transfer.samples[0].at) / 1000 : 0;
-		return took > .5 ? word("tookFigures", {size: size(bytes), time: lasting(took), rate: size(bytes / took)}) : size(bytes || total);
+		return took > .5 ? t("tookFigures", {size: size(bytes), time: lasting(took), rate: size(bytes / took)}) : size(bytes || total);
 	}
-	return dots(word("figures", {done: size(bytes), total: size(total)}), speed > 0 && word("rate", {rate: size(speed)}),
-		speed > 0 && total > bytes && word("left", {time: lasting((total - bytes) / speed)}));
+	return dots(t("figures", {done: size(bytes), total: size(total)}), speed > 0 && t("rate", {rate: size(speed)}),
+		speed > 0 && total > bytes && t("left", {time: lasting((total - bytes) / speed)}));
 }
 
 /** The picture: 240 by 40, the highest rate at the top. */
@@ -28,6 +28,6 @@ export function plot({samples}) {
 	if (rates.length < 3) return null;
 	const from = rates[0].at, span = rates.at(-1).at - from || 1, most = Math.max(...rates.map(r => r.rate)) || 1;
 	const line = rates.map(r => `${((r.at - from) / span * 240).toFixed(1)} ${(38 - r.rate / most * 34).toFixed(1)}`).join("L");
-	return svg("svg", {class: "plot", viewBox: "0 0 240 40", preserveAspectRatio: "none", role: "img", "aria-label": word("plot", {rate: size(most)})},
+	return svg("svg", {class: "plot", viewBox: "0 0 240 40", preserveAspectRatio: "none", role: "img", "aria-label": t("plot", {rate: size(most)})},
 		svg("path", {class: "area", d: `M0 40L${line}L240 40z`}), svg("path", {class: "line", d: "M" + line}));
 }

@@ -1,28 +1,28 @@
 // The view of the questions: offers that wait for an answer.
-import {alarm, button, changed, dots, eachSecond, empty, family, field, framed, head, icon, isolated, lasting, make, named, on, problem, row, select, short, shown,
-	size, store, verb, warning, wayOf, word} from "/parts.js";
+import {alarm, button, changed, dots, eachSecond, empty, family, field, framed, head, icon, isolated, lasting, h, named, on, problem, row, select, short, shown,
+	size, store, verb, warning, wayOf, t} from "/parts.js";
 
 /** The sender as the terminal names it: the contact, or `stranger`, its name and its key. */
 function sender({from, via}) {
 	if (from.contact) return isolated(from.contact);
-	return dots(word("strangerIs", {name: from.name ?? "?", key: from.id ? short(from.id) : word("noKey")}), wayOf(via));
+	return dots(t("strangerIs", {name: from.name ?? "?", key: from.id ? short(from.id) : t("noKey")}), wayOf(via));
 }
 
 /** An item; the boxes of several are in `boxes`. */
 function itemRow(offer, item, boxes) {
 	const kind = family(item.type, item.kind);
-	const note = dots(word("family-" + kind), item.size !== undefined ? size(item.size) : item.sizeHint && word("about", {size: size(item.sizeHint)}),
-		item.entries && word("inside", {n: item.entries - 1}));
-	const box = offer.count > 1 && make("input", {type: "checkbox", checked: true});
+	const note = dots(t("family-" + kind), item.size !== undefined ? size(item.size) : item.sizeHint && t("about", {size: size(item.sizeHint)}),
+		item.entries && t("inside", {n: item.entries - 1}));
+	const box = offer.count > 1 && h("input", {type: "checkbox", checked: true});
 	if (box) boxes.push({box, item: item.item});
-	const picture = item.hasPreview ? make("img", {src: `${store.facts.previews}/offers/${offer.offer}/${item.item}`, alt: "", width: 56, height: 56,
+	const picture = item.hasPreview ? h("img", {src: `${store.facts.previews}/offers/${offer.offer}/${item.item}`, alt: "", width: 56, height: 56,
 		onerror: event => event.target.replaceWith(icon(kind))}) : icon(kind);
-	return make("li", make(box ? "label" : "div", box, ...row(picture, item.name, make("span", {title: item.type}, note)).childNodes));
+	return h("li", h(box ? "label" : "div", box, ...row(picture, item.name, h("span", {title: item.type}, note)).childNodes));
 }
 
 function card(offer) {
 	const boxes = [], known = !!offer.from.contact, error = alarm(), id = "offer-" + offer.offer, rest = offer.count - offer.items.length;
-	const folder = field({placeholder: word("folderHint"), id: id + "-folder"}), left = make("span.left");
+	const folder = field({placeholder: t("folderHint"), id: id + "-folder"}), left = h("span.left");
 	/** Runs verbs, until one fails: then somebody has answered elsewhere, and the stream says how. */
 	const act = async (...steps) => {
 		const busy = yes => node.querySelectorAll("button").forEach(one => {one.disabled = yes;});
@@ -31,7 +31,7 @@ function card(offer) {
 		for (const words of steps) {
 			const result = await verb(words);
 			if (result.exit) {error.textContent = problem(result); busy(false); return;}
-			for (const item of result.lines.flatMap(line => line.present ?? [])) error.textContent += word("alreadyThere", {name: item.name, path: item.stored}) + " ";
+			for (const item of result.lines.flatMap(line => line.present ?? [])) error.textContent += t("alreadyThere", {name: item.name, path: item.stored}) + " ";
 		}
 	};
 	const accept = () => {
@@ -41,24 +41,24 @@ function card(offer) {
 	const yes = button("accept", () => act(accept()), ".primary");
 	const count = () => {
 		const n = boxes.filter(({box}) => box.checked).length;
-		yes.textContent = n === boxes.length ? word("accept") : word("acceptSome", {some: n, all: boxes.length});
+		yes.textContent = n === boxes.length ? t("accept") : t("acceptSome", {some: n, all: boxes.length});
 		yes.disabled = boxes.length > 0 && !n;
 	};
-	const said = (key, text) => text && make("p", make("strong", word(key), ": "), named(text, "bdi"));
-	const node = make("li.card.offer",
-		make("div.head", make("span.face", icon(known ? "contacts" : "warn")), make("div.what", make("h2", word("offers", {
-			who: sender(offer), items: word("items", {n: offer.count}), size: offer.size === undefined ? word("unknownSize") : size(offer.size),
-		})), make("span.state", word(known ? "provedContact" : offer.from.id ? "provedStranger" : "provedNothing"), offer.free && " · " + word("free", {size: size(offer.free)}), left))),
+	const said = (key, text) => text && h("p", h("strong", t(key), ": "), named(text, "bdi"));
+	const node = h("li.card.offer",
+		h("div.head", h("span.face", icon(known ? "contacts" : "warn")), h("div.what", h("h2", t("offers", {
+			who: sender(offer), items: t("items", {n: offer.count}), size: offer.size === undefined ? t("unknownSize") : size(offer.size),
+		})), h("span.state", t(known ? "provedContact" : offer.from.id ? "provedStranger" : "provedNothing"), offer.free && " · " + t("free", {size: size(offer.free)}), left))),
 		offer.warning && warning(shown(offer.warning)), said("subject", offer.subject), said("note", offer.note),
-		make("ul.things", {onchange: count}, offer.items.map(item => itemRow(offer, item, boxes)), rest > 0 && make("li.help", word("others", {n: rest}))),
-		error, make("p.row.answers", yes, button("decline", () => act(["decline", offer.offer]))),
-		make("details", make("summary", word("moreAnswers")), make("div.fields", make("label", {for: folder.id}, word("intoFolder")), folder,
+		h("ul.things", {onchange: count}, offer.items.map(item => itemRow(offer, item, boxes)), rest > 0 && h("li.help", t("others", {n: rest}))),
+		error, h("p.row.answers", yes, button("decline", () => act(["decline", offer.offer]))),
+		h("details", h("summary", t("moreAnswers")), h("div.fields", h("label", {for: folder.id}, t("intoFolder")), folder,
 			known ? always(offer, act, accept) : offer.from.id && newContact(offer, act),
-			make("p", button("declineBlock", () => act(["decline", offer.offer, "--block"]), ".danger")))));
+			h("p", button("declineBlock", () => act(["decline", offer.offer, "--block"]), ".danger")))));
 	/** Says the time that is left. */
 	node.tick = () => {
 		const seconds = (new Date(offer.expires) - Date.now()) / 1000;
-		left.textContent = " · " + word("left", {time: lasting(seconds)});
+		left.textContent = " · " + t("left", {time: lasting(seconds)});
 		left.classList.toggle("soon", seconds < 30);
 	};
 	return node;
@@ -66,27 +66,27 @@ function card(offer) {
 
 /** Accept from this contact without a question, with limits. */
 function always(offer, act, accept) {
-	const types = select([["any", word("anyType")], ...[...new Set(offer.items.map(i => i.type))].slice(0, 10).map(type => [type, shown(type)])]);
-	const most = select([["any", word("anySize")], ["100MB", "100 MB"], ["1GB", "1 GB"], ["10GB", "10 GB"]]);
-	const time = select([["ever", word("ever")], ["1d", word("for1d")], ["7d", word("for7d")], ["30d", word("for30d")]]);
+	const types = select([["any", t("anyType")], ...[...new Set(offer.items.map(i => i.type))].slice(0, 10).map(type => [type, shown(type)])]);
+	const most = select([["any", t("anySize")], ["100MB", "100 MB"], ["1GB", "1 GB"], ["10GB", "10 GB"]]);
+	const time = select([["ever", t("ever")], ["1d", t("for1d")], ["7d", t("for7d")], ["30d", t("for30d")]]);
 	const set = () => ["contacts", "set", offer.from.id, "--policy", "accept", "--types", types.value, "--size-at-most", most.value, "--for", time.value];
-	return make("fieldset", make("legend", word("alwaysTitle", {name: offer.from.contact})),
-		make("div.grid3", make("label", word("types"), types), make("label", word("upTo"), most), make("label", word("howLong"), time)),
+	return h("fieldset", h("legend", t("alwaysTitle", {name: offer.from.contact})),
+		h("div.grid3", h("label", t("types"), types), h("label", t("upTo"), most), h("label", t("howLong"), time)),
 		button("always", async () => {await act(set(), accept()); changed("contactsChanged");}));
 }
 
 /** A stranger with a key becomes a contact. */
 function newContact({from, offer}, act) {
 	const name = field({value: shown(from.name), maxLength: 63});
-	return make("fieldset", make("legend", word("newContact")), make("p.help", word("newContactHelp", {key: short(from.id)})),
-		make("div.row", make("label", word("itsName"), name), button("addContact", async () => {
+	return h("fieldset", h("legend", t("newContact")), h("p.help", t("newContactHelp", {key: short(from.id)})),
+		h("div.row", h("label", t("itsName"), name), button("addContact", async () => {
 			await act(["contacts", "allow", "--from-offer", offer, "--name", name.value.trim()]);
 			changed("contactsChanged");
 		})));
 }
 
 export function open(main, signal) {
-	const list = make("ul.cards"), cards = new Map(), none = empty("questions", "noQuestions");
+	const list = h("ul.cards"), cards = new Map(), none = empty("questions", "noQuestions");
 	let clock = null;
 	const draw = framed(() => {
 		for (const [number, node] of cards) if (!store.offers.has(number)) {

@@ -1,6 +1,6 @@
 // The sheet for sending: what, and to whom, or what else to do with it.
-import {$, alarm, button, called, deviceIcon, family, field, form, lineOf, make, named, on, post, problem, read, replace, row, shown, sign, size,
-	submit, target, verb, word} from "/parts.js";
+import {$, alarm, button, called, deviceIcon, family, field, form, lineOf, h, named, on, post, problem, read, replace, row, shown, sign, size,
+	submit, target, verb, t} from "/parts.js";
 import {tar} from "/tar.js";
 import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
 import {peersInOrder} from "/peers.js";
@@ -34,7 +34,7 @@ export function sendAtOnce(peer, {files}) {
 
 /** Opens the dialog of the system for files, then the sheet. */
 function chooseFiles(folder) {
-	const input = make("input", {type: "file", multiple: true, webkitdirectory: folder});
+	const input = h("input", {type: "file", multiple: true, webkitdirectory: folder});
 	input.onchange = () => openSheet({files: [...input.files].map(file => ({file, path: file.webkitRelativePath || file.name}))});
 	input.click();
 }
@@ -44,7 +44,7 @@ export function openSheet({files, text, paths = [], peers = [], error = ""}) {
 	const sheet = $("sheet"), fresh = !sheet.open;
 	if (fresh) {items = []; chosen = new Map(); draw(sheet);}
 	if (files) items.push(...packed(files));
-	if (files && !files.length) error = word("emptyFolder");
+	if (files && !files.length) error = t("emptyFolder");
 	for (const path of paths) items.push({kind: "path", name: path.split("/").pop() || path, path});
 	if (text) $("sheet-text").value = ($("sheet-text").value + "\n" + text).trim();
 	for (const peer of peers) chosen.set(target(peer), peer);
@@ -59,21 +59,21 @@ function draw(sheet) {
 	leave?.abort();
 	leave = new AbortController();
 	known = "";
-	replace(sheet, form("", go, make("div.head", make("h2#sheet-title", word("send")), sign(word("close"), "cross", () => sheet.close())),
-		make("div.row.choose", button("files", () => chooseFiles(false), "#sheet-files"), button("folder", () => chooseFiles(true))),
-		make("ul.things#sheet-items", {"aria-label": word("chosen")}),
-		make("label", {for: "sheet-text"}, word("textOrLink")), make("textarea#sheet-text", {rows: 2, dir: "auto", oninput: drawGo}),
-		make("label", {for: "sheet-subject"}, word("subject")), make("input#sheet-subject", {maxLength: 200, dir: "auto"}),
-		make("fieldset.to", make("legend", word("toWhom")), make("div#sheet-peers")), make("p.help#sheet-note"), make("div#sheet-more"), alarm({id: "sheet-problem"}),
-		make("p.row.end", button("cancel", () => sheet.close()), submit("", {id: "sheet-go"}))));
+	replace(sheet, form("", go, h("div.head", h("h2#sheet-title", t("send")), sign(t("close"), "cross", () => sheet.close())),
+		h("div.row.choose", button("files", () => chooseFiles(false), "#sheet-files"), button("folder", () => chooseFiles(true))),
+		h("ul.things#sheet-items", {"aria-label": t("chosen")}),
+		h("label", {for: "sheet-text"}, t("textOrLink")), h("textarea#sheet-text", {rows: 2, dir: "auto", oninput: drawGo}),
+		h("label", {for: "sheet-subject"}, t("subject")), h("input#sheet-subject", {maxLength: 200, dir: "auto"}),
+		h("fieldset.to", h("legend", t("toWhom")), h("div#sheet-peers")), h("p.help#sheet-note"), h("div#sheet-more"), alarm({id: "sheet-problem"}),
+		h("p.row.end", button("cancel", () => sheet.close()), submit("", {id: "sheet-go"}))));
 	on("peers contacts", drawPeers, leave.signal);
 	sheet.onclose = () => leave.abort();
 }
 
 function itemRow(item, place) {
-	const note = item.kind === "path" ? shown(item.path) : item.kind === "tree" ? word("folderOf", {n: item.files.length, size: size(item.size)}) : size(item.size);
+	const note = item.kind === "path" ? shown(item.path) : item.kind === "tree" ? t("folderOf", {n: item.files.length, size: size(item.size)}) : size(item.size);
 	const kind = item.kind === "path" ? "document" : family(item.blob.type.replace("/", "."), item.kind);
-	return row(kind, item.name, note, sign(word("removeItem", {name: item.name}), "cross", () => {
+	return row(kind, item.name, note, sign(t("removeItem", {name: item.name}), "cross", () => {
 		items.splice(place, 1);
 		drawItems();
 		($("sheet-items").querySelectorAll("button")[Math.min(place, items.length - 1)] ?? $("sheet-files")).focus();
@@ -81,24 +81,24 @@ function itemRow(item, place) {
 }
 
 function drawItems() {
-	replace($("sheet-items"), items.slice(0, 200).map(itemRow), items.length > 200 && make("li.help", word("others", {n: items.length - 200})));
+	replace($("sheet-items"), items.slice(0, 200).map(itemRow), items.length > 200 && h("li.help", t("others", {n: items.length - 200})));
 	drawGo();
 }
 
 function drawPeers() {
-	const box = peer => make("label.choice", make("input", {
+	const box = peer => h("label.choice", h("input", {
 		type: "checkbox", "data-key": "to-" + target(peer), checked: chosen.has(target(peer)),
 		onchange: event => {event.target.checked ? chosen.set(target(peer), peer) : chosen.delete(target(peer)); drawGo();},
-	}), deviceIcon(peer), named(called(peer) || word("unnamed")), peer.away && make("span.note", word("isAway")));
+	}), deviceIcon(peer), named(called(peer) || t("unnamed")), peer.away && h("span.note", t("isAway")));
 	const all = peersInOrder().flat();
-	replace($("sheet-peers"), all.length ? all.map(box) : make("p.help", word("nobodyTitle")));
+	replace($("sheet-peers"), all.length ? all.map(box) : h("p.help", t("nobodyTitle")));
 	drawGo();
 }
 
 function drawGo() {
 	const n = items.length + (typed() ? 1 : 0), away = [...chosen.values()].some(peer => peer.away), blobs = items.some(item => item.blob);
-	$("sheet-go").textContent = n && chosen.size ? word("sendN", {items: word("items", {n}), peers: word("toPeers", {n: chosen.size})}) : word("send");
-	$("sheet-note").textContent = [blobs && word("streamNote"), away && word("awayNote"), away && blobs && word("awayCopies")].filter(Boolean).join(" ");
+	$("sheet-go").textContent = n && chosen.size ? t("sendN", {items: t("items", {n}), peers: t("toPeers", {n: chosen.size})}) : t("send");
+	$("sheet-note").textContent = [blobs && t("streamNote"), away && t("awayNote"), away && blobs && t("awayCopies")].filter(Boolean).join(" ");
 	drawActivities();
 }
 
@@ -136,24 +136,24 @@ function drawActivities() {
 }
 
 function activities(found, run) {
-	const says = make("p.help", {role: "status"}), error = alarm();
-	const buttons = found.map(({type, title, reason}) => make("button", {disabled: !!reason, title: shown(reason), onclick: async () => {
+	const says = h("p.help", {role: "status"}), error = alarm();
+	const buttons = found.map(({type, title, reason}) => h("button", {disabled: !!reason, title: shown(reason), onclick: async () => {
 		buttons.forEach(node => {node.ariaDisabled = "true";});
 		error.textContent = "";
-		says.textContent = word("activityRuns", {name: title});
-		const result = await run(type).catch(() => ({exit: 1, errors: word("unreachable"), lines: []})), made = lineOf(result, "completed")?.returnedItems ?? [];
+		says.textContent = t("activityRuns", {name: title});
+		const result = await run(type).catch(() => ({exit: 1, errors: t("unreachable"), lines: []})), made = lineOf(result, "completed")?.returnedItems ?? [];
 		buttons.forEach(node => {node.ariaDisabled = null;});
-		says.textContent = result.exit ? "" : word("activityDone", {name: title}) + made.map(path => " " + shown(path)).join();
+		says.textContent = result.exit ? "" : t("activityDone", {name: title}) + made.map(path => " " + shown(path)).join();
 		error.textContent = problem(result);
 	}}, shown(title)));
-	return make("fieldset", make("legend", word("activities")), make("div.row", buttons), says, error);
+	return h("fieldset", h("legend", t("activities")), h("div.row", buttons), says, error);
 }
 
 function go() {
 	const words = typed(), subject = $("sheet-subject").value.trim(), peers = [...chosen.values()];
 	const blobs = items.filter(item => item.blob), paths = items.filter(item => item.path);
 	const wrong = !items.length && !words ? "nothingChosen" : !peers.length ? "nobodyChosen" : "";
-	$("sheet-problem").textContent = wrong && word(wrong);
+	$("sheet-problem").textContent = wrong && t(wrong);
 	if (wrong) return;
 	for (const peer of peers) {
 		if (blobs.length) sendFiles(peer, blobs, subject);

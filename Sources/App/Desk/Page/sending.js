@@ -1,5 +1,5 @@
 // Sendings of this window: files that the browser has stream through, texts and paths go by `waft send`.
-import {called, changed, post, problem, read, say, store, target, verb, word} from "/parts.js";
+import {called, changed, post, problem, read, say, store, target, verb, t} from "/parts.js";
 import {sample, settle, transferOf} from "/events.js";
 
 let number = 0;
@@ -16,9 +16,9 @@ function begin(peer, items) {
 function take(transfer, line) {
 	switch (line.event) {
 	case "offered": Object.assign(transfer, {state: "asking", items: line.items, count: line.count, total: line.size ?? transfer.total}); break;
-	case "busy": transfer.note = line.reason ?? word("busy"); break;
+	case "busy": transfer.note = line.reason ?? t("busy"); break;
 	case "remark": (transfer.remarks ??= []).push(line.reason); break;
-	case "resuming": Object.assign(transfer, {state: "moving", note: word("resuming") + (line.reason ? " " + line.reason : "")}); break;
+	case "resuming": Object.assign(transfer, {state: "moving", note: t("resuming") + (line.reason ? " " + line.reason : "")}); break;
 	case "answered":
 		Object.assign(transfer, {state: "moving", note: ""});
 		for (const {item, answer, reason} of line.answers) if (answer !== "accepted") settle(transfer, {item, name: transfer.items[item]?.name, reason}, answer);
@@ -42,7 +42,7 @@ function finish(transfer, end) {
 	const n = transfer.results.filter(r => /stored|sent|opened/.test(r.state)).length, good = end.exit === 0;
 	const cancelled = transfer.stop.signal.aborted || (end.exit === 130 && !transfer.reason);
 	Object.assign(transfer, {state: "over", good, cancelled, note: "", reason: good || cancelled ? "" : transfer.reason ?? (transfer.results.length ? "" : problem(end))});
-	say(word(!good ? "saidNotSent" : transfer.queued ? "saidQueued" : "saidSent", {n, name: transfer.to}));
+	say(t(!good ? "saidNotSent" : transfer.queued ? "saidQueued" : "saidSent", {n, name: transfer.to}));
 	changed("transfers");
 	changed("outbox");
 }
@@ -81,9 +81,9 @@ export async function sendFiles(peer, items, subject) {
 		finish(transfer, await stream(items, {to: target(peer), queue: peer.away, subject: subject || undefined}, {
 			each: line => take(transfer, line),
 			began: end => {transfer.cancel = () => {transfer.stop.abort(); end();};},
-			unreadable: () => {transfer.reason = word("unreadable");},
+			unreadable: () => {transfer.reason = t("unreadable");},
 		}));
-	} catch {finish(transfer, {exit: 1, errors: word("unreachable")});}
+	} catch {finish(transfer, {exit: 1, errors: t("unreachable")});}
 }
 
 /** The options of `send` and `share` for a text or a link; a text goes by the input. */

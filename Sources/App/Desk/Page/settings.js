@@ -1,5 +1,5 @@
 // The view of the settings: a form made from `config schema` and `config list`.
-import {alarm, dots, field, head, lineOf, make, on, problem, replace, select, shown, verb, warning, word} from "/parts.js";
+import {alarm, dots, field, head, lineOf, h, on, problem, replace, select, shown, verb, warning, t} from "/parts.js";
 
 /** Groups by the settings' names; the others come last. */
 const GROUPS = [["machine", /^(name|port|logLevel|inhibitSleep)$/], ["offers", /^(accept|policy|arbiter|eligibility|previews|notifications|conflict|visibility)$/],
@@ -15,20 +15,20 @@ const isFixed = line => /rules|fixed/.test(line.form);
 function control(line, schema, id, change) {
 	const {form, values} = line, now = values[0] ?? "", common = {id, "data-key": id, "aria-describedby": `${id}-help ${id}-error`};
 	const choices = (schema?.oneOf ?? schema?.anyOf)?.filter(c => c.const !== undefined), onchange = ({target}) => change(target.value.trim() ? [target.value.trim()] : null);
-	if (isFixed(line)) return make("p.mono", {id}, values.length ? values.map(v => make("span", shown(v))) : make("span.help", word("none")), make("code.help", "waft config edit"));
-	if (form === "truth") return make("input", {type: "checkbox", role: "switch", checked: now === "true", ...common, onchange: ({target}) => change([String(target.checked)])});
+	if (isFixed(line)) return h("p.mono", {id}, values.length ? values.map(v => h("span", shown(v))) : h("span.help", t("none")), h("code.help", "waft config edit"));
+	if (form === "truth") return h("input", {type: "checkbox", role: "switch", checked: now === "true", ...common, onchange: ({target}) => change([String(target.checked)])});
 	if (form === "word" && choices?.length) return select(choices.map(c => [String(c.const), c.const + (c.description ? " – " + c.description : "")]), now, {...common, onchange});
-	if (form === "list") return field({rows: Math.max(1, Math.min(6, values.length)), value: values.join("\n"), placeholder: word("onePerLine"), ...common,
+	if (form === "list") return field({rows: Math.max(1, Math.min(6, values.length)), value: values.join("\n"), placeholder: t("onePerLine"), ...common,
 		onchange: ({target}) => change(target.value.split("\n").map(l => l.trim()).filter(Boolean))}, "textarea");
 	return field({type: form === "number" ? "number" : "text", min: schema?.minimum, max: schema?.maximum, value: now, placeholder: line.standard, ...common, onchange});
 }
 
 function setting(line, schema) {
-	const id = "s-" + line.setting, error = alarm({id: id + "-error"}), note = make("p.help", {role: "status"}), place = make("div.field"), source = make("p.note");
+	const id = "s-" + line.setting, error = alarm({id: id + "-error"}), note = h("p.help", {role: "status"}), place = h("div.field"), source = h("p.note");
 	const run = async (...words) => {
 		const result = await verb(["config", ...words]), done = lineOf(result, "settingChanged");
 		error.textContent = shown(problem(result));
-		note.textContent = done ? [word(done.inUse === false ? "savedOnly" : "saved"), done.hiddenBy && word("hiddenBy", {name: done.hiddenBy}), ...(done.warnings ?? []).map(shown)].filter(Boolean).join(" ") : "";
+		note.textContent = done ? [t(done.inUse === false ? "savedOnly" : "saved"), done.hiddenBy && t("hiddenBy", {name: done.hiddenBy}), ...(done.warnings ?? []).map(shown)].filter(Boolean).join(" ") : "";
 		if (result.exit) return;
 		const fresh = (await verb(["config", "list", "--all"])).lines.find(l => l.setting === line.setting);
 		if (fresh) {Object.assign(line, fresh); draw();}
@@ -37,16 +37,16 @@ function setting(line, schema) {
 	const draw = () => {
 		const isSet = line.setBy !== "default";
 		replace(place, control(line, schema, id, change));
-		replace(source, dots(isSet && word("setBy", {path: line.setBy}), line.standard && word("standard", {value: shown(line.standard)})),
-			isSet && !isFixed(line) && make("button.link", {"data-key": id + "-reset", onclick: () => change(null)}, word("reset")));
+		replace(source, dots(isSet && t("setBy", {path: line.setBy}), line.standard && t("standard", {value: shown(line.standard)})),
+			isSet && !isFixed(line) && h("button.link", {"data-key": id + "-reset", onclick: () => change(null)}, t("reset")));
 	};
 	draw();
-	return make("div.setting", {"data-find": (line.setting + " " + line.explanation).toLowerCase()}, make(isFixed(line) ? "p.label" : "label", {for: id}, make("span.mono", shown(line.setting))),
-		make("p.help", {id: id + "-help"}, shown(line.explanation)), place, source, note, error);
+	return h("div.setting", {"data-find": (line.setting + " " + line.explanation).toLowerCase()}, h(isFixed(line) ? "p.label" : "label", {for: id}, h("span.mono", shown(line.setting))),
+		h("p.help", {id: id + "-help"}, shown(line.explanation)), place, source, note, error);
 }
 
 export function open(main, signal) {
-	const faults = make("div"), groups = make("div.cards"), find = make("input", {type: "search", placeholder: word("searchSettings"), "aria-label": word("searchSettings"), oninput: () => filter()});
+	const faults = h("div"), groups = h("div.cards"), find = h("input", {type: "search", placeholder: t("searchSettings"), "aria-label": t("searchSettings"), oninput: () => filter()});
 	const filter = () => {
 		const text = find.value.trim().toLowerCase();
 		for (const node of groups.querySelectorAll(".setting")) node.hidden = !node.dataset.find.includes(text);
@@ -54,7 +54,7 @@ export function open(main, signal) {
 	};
 	const check = async () => {
 		const {lines} = await verb(["config", "check"], {signal});
-		replace(faults, lines.filter(l => l.event === "settingFault").map(l => warning(make("span.mono", shown(l.path) + (l.line ? ":" + l.line : "")), " ", shown(l.reason))));
+		replace(faults, lines.filter(l => l.event === "settingFault").map(l => warning(h("span.mono", shown(l.path) + (l.line ? ":" + l.line : "")), " ", shown(l.reason))));
 	};
 	const load = async () => {
 		const [list, schema] = await Promise.all([verb(["config", "list", "--all"], {signal}), verb(["config", "schema"], {signal})]);
@@ -64,11 +64,11 @@ export function open(main, signal) {
 		replace(groups, GROUPS.map(([name, pattern]) => {
 			const mine = [...rest].filter(line => pattern.test(line.setting));
 			mine.forEach(line => rest.delete(line));
-			return mine.length > 0 && make("section.card", make("h2", word("group-" + name)), mine.map(line => setting(line, schemaOf(root, line.setting))));
+			return mine.length > 0 && h("section.card", h("h2", t("group-" + name)), mine.map(line => setting(line, schemaOf(root, line.setting))));
 		}));
 		filter();
 	};
-	main.append(head("settings"), make("p.help", word("settingsHelp")), find, faults, groups);
+	main.append(head("settings"), h("p.help", t("settingsHelp")), find, faults, groups);
 	on("settings", () => {check(); if (!groups.contains(document.activeElement)) load();}, signal);
 	on("back", load, signal);
 	check();

@@ -1,40 +1,40 @@
 // The view of the transfers of this window, both ways, and of the outbox.
-import {alarm, called, changed, dots, empty, family, framed, has, head, icon, isolated, make, named, on, problem, replace, row, shown, sign, size, store, verb, when,
-	word} from "/parts.js";
+import {alarm, called, changed, dots, empty, family, framed, has, head, icon, isolated, h, named, on, problem, replace, row, shown, sign, size, store, verb, when,
+	t} from "/parts.js";
 import {figures, plot} from "/plot.js";
 
 const okay = state => /^(stored|sent|opened|deferred|handlerFailed|there)$/.test(state);
 
 function heading({way, to, peer, count, results}) {
 	const who = isolated(way === "out" ? to : called(peer) || "?");
-	return word(way === "out" ? "itemsTo" : "itemsFrom", {items: word("items", {n: count || results.length || 1}), who});
+	return t(way === "out" ? "itemsTo" : "itemsFrom", {items: t("items", {n: count || results.length || 1}), who});
 }
 
 function state({way, to, state, queued, good, cancelled, results, count}) {
 	const stored = results.filter(r => okay(r.state)).length;
-	if (queued && (good || state === "asking")) return word("queuedAs");
-	if (state === "asking") return word("waitingFor", {name: to});
-	if (cancelled) return word("cancelled");
-	if (state === "moving") return word(way === "out" ? "sending" : "receiving");
-	if (!stored) return word(results.length && results.every(r => r.state === "declined") ? "wasDeclined" : "notSent");
-	return stored < count ? word("someStored", {stored, n: count}) : word(way === "out" ? "allStored" : "allArrived", {n: stored});
+	if (queued && (good || state === "asking")) return t("queuedAs");
+	if (state === "asking") return t("waitingFor", {name: to});
+	if (cancelled) return t("cancelled");
+	if (state === "moving") return t(way === "out" ? "sending" : "receiving");
+	if (!stored) return t(results.length && results.every(r => r.state === "declined") ? "wasDeclined" : "notSent");
+	return stored < count ? t("someStored", {stored, n: count}) : t(way === "out" ? "allStored" : "allArrived", {n: stored});
 }
 
 function resultRow({state, name = "", stored, size: bytes, answer, reason, arrival}) {
-	const text = dots(stored && stored !== name ? word("storedAs", {name: stored}) : has("result-" + state) ? word("result-" + state) : state,
-		has("handler-" + answer) && word("handler-" + answer), reason && shown(reason), bytes && size(bytes));
-	const node = row(okay(state) ? "check" : "cross", arrival ? make("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
+	const text = dots(stored && stored !== name ? t("storedAs", {name: stored}) : has("result-" + state) ? t("result-" + state) : state,
+		has("handler-" + answer) && t("handler-" + answer), reason && shown(reason), bytes && size(bytes));
+	const node = row(okay(state) ? "check" : "cross", arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
 	node.className = okay(state) ? "good" : "wrong";
 	return node;
 }
 
 /** One card, made once and kept up to date, so that nothing in it loses the focus. */
 function card(transfer) {
-	const bar = make("progress", {max: 1, ariaLabel: heading(transfer)}), title = make("h3"), says = make("span.state"), numbers = make("p.figures"), picture = make("div");
-	const note = make("p.help"), list = make("ul.things"), more = make("details", make("summary", word("details")), list), drawn = {};
-	const cancel = make("button", {onclick: () => transfer.cancel?.(), ariaLabel: word("cancelOne", {what: heading(transfer)})}, word("cancel"));
-	const hide = sign(word("hide"), "cross", () => {store.transfers.delete(transfer.key); changed("transfers");});
-	const node = make("li.card.transfer", make("div.head", make("span.way", icon(transfer.way === "out" ? "send" : "inbox")), make("div.what", title, says), cancel, hide),
+	const bar = h("progress", {max: 1, ariaLabel: heading(transfer)}), title = h("h3"), says = h("span.state"), numbers = h("p.figures"), picture = h("div");
+	const note = h("p.help"), list = h("ul.things"), more = h("details", h("summary", t("details")), list), drawn = {};
+	const cancel = h("button", {onclick: () => transfer.cancel?.(), ariaLabel: t("cancelOne", {what: heading(transfer)})}, t("cancel"));
+	const hide = sign(t("hide"), "cross", () => {store.transfers.delete(transfer.key); changed("transfers");});
+	const node = h("li.card.transfer", h("div.head", h("span.way", icon(transfer.way === "out" ? "send" : "inbox")), h("div.what", title, says), cancel, hide),
 		bar, picture, numbers, note, more);
 	node.update = () => {
 		const {good, cancelled, total, bytes, samples, items} = transfer, over = transfer.state === "over";
@@ -62,21 +62,21 @@ function card(transfer) {
 
 async function drawOutbox(node) {
 	const jobs = (await verb(["outbox", "list", "--all"])).lines.filter(line => line.event === "job").reverse();
-	const act = ({job}, action) => make("button", {"data-key": action + job, ariaLabel: `${word("job-" + action)} ${job}`, onclick: async () => {
+	const act = ({job}, action) => h("button", {"data-key": action + job, ariaLabel: `${t("job-" + action)} ${job}`, onclick: async () => {
 		const done = await verb(["outbox", action, job]);
 		await drawOutbox(node);
 		if (done.exit) node.append(alarm(problem(done)));
-	}}, word("job-" + action));
-	const card = job => make("li.card.job", make("div.head", make("span.way", icon("history")),
-		make("div.what", make("h3", word("itemsTo", {items: word("items", {n: job.count}), who: isolated(job.to)})),
-			make("span.state", dots(word("job-state-" + job.state), job.state === "waiting" && job.due && word("nextTry", {time: when(job.due)}), size(job.size)))),
+	}}, t("job-" + action));
+	const card = job => h("li.card.job", h("div.head", h("span.way", icon("history")),
+		h("div.what", h("h3", t("itemsTo", {items: t("items", {n: job.count}), who: isolated(job.to)})),
+			h("span.state", dots(t("job-state-" + job.state), job.state === "waiting" && job.due && t("nextTry", {time: when(job.due)}), size(job.size)))),
 		/waiting|failed/.test(job.state) && act(job, "retry"), job.state === "waiting" && act(job, "cancel"), !/waiting|sending/.test(job.state) && act(job, "remove")),
-	job.reason && make("p.help", shown(job.reason)), make("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", named(item.name)])));
-	replace(node, jobs.length > 0 && make("section", make("h2", word("outbox")), make("ul.cards", jobs.map(card))));
+	job.reason && h("p.help", shown(job.reason)), h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", named(item.name)])));
+	replace(node, jobs.length > 0 && h("section", h("h2", t("outbox")), h("ul.cards", jobs.map(card))));
 }
 
 export function open(main, signal) {
-	const list = make("ul.cards"), none = empty("transfers", "noTransfers"), outbox = make("div"), cards = new Map();
+	const list = h("ul.cards"), none = empty("transfers", "noTransfers"), outbox = h("div"), cards = new Map();
 	const draw = framed(() => {
 		for (const [key, node] of cards) if (!store.transfers.has(key)) {
 			if (node.contains(document.activeElement)) main.focus();

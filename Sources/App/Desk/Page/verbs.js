@@ -1,5 +1,5 @@
 // Waft's verbs: each runs in the gateway, and answers with the lines of --json.
-import {word} from "/words.js";
+import {t} from "/words.js";
 
 /** Reads the lines of an answer as they come. */
 async function* lines(answer) {
@@ -40,7 +40,7 @@ export async function verb(words, {input, answers, each, signal} = {}) {
 	try {
 		return await follow(await post("/verb", {words: words.map(String), input, answers}, {signal}), each);
 	} catch {
-		return signal?.aborted ? {lines: [], exit: 130, errors: ""} : {lines: [], exit: -1, errors: word("unreachable")};
+		return signal?.aborted ? {lines: [], exit: 130, errors: ""} : {lines: [], exit: -1, errors: t("unreachable")};
 	}
 }
 

@@ -1,5 +1,5 @@
 // A list of any length of which only what is in view exists.
-import {framed, make} from "/parts.js";
+import {framed, h} from "/parts.js";
 
 /**
  * A listbox of options.
@@ -12,8 +12,8 @@ export class VirtualList {
 
 	constructor({label, draw, chose, keys, isChosen}) {
 		Object.assign(this, {draw, chose, keys, isChosen});
-		this.space = make("div.space", {role: "presentation"});
-		this.node = make("div.scroller", {tabIndex: 0, role: "listbox", "aria-label": label, "aria-multiselectable": "true"}, this.space);
+		this.space = h("div.space", {role: "presentation"});
+		this.node = h("div.scroller", {tabIndex: 0, role: "listbox", "aria-label": label, "aria-multiselectable": "true"}, this.space);
 		this.update = framed(() => this.render());
 		this.node.addEventListener("scroll", this.update, {passive: true});
 		this.node.addEventListener("keydown", event => this.press(event));
@@ -50,7 +50,7 @@ export class VirtualList {
 		for (let place = from; place < to; place++) {
 			let option = this.nodes.get(place);
 			if (!option) {
-				option = make("div.option", {role: "option", id: "option-" + place, "data-place": place, "aria-setsize": items.length, "aria-posinset": place + 1}, this.draw(items[place]));
+				option = h("div.option", {role: "option", id: "option-" + place, "data-place": place, "aria-setsize": items.length, "aria-posinset": place + 1}, this.draw(items[place]));
 				const at = {inlineSize: wide, blockSize: high, insetBlockStart: Math.floor(place / this.columns) * high, insetInlineStart: place % this.columns * wide};
 				for (const side in at) option.style[side] = at[side] + "px";
 				this.nodes.set(place, option);

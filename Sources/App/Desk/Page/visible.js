@@ -1,5 +1,5 @@
 // Who can see this machine: a switch with its countdown.
-import {alarm, changed, choices, eachSecond, lasting, make, on, problem, select, store, verb, word} from "/parts.js";
+import {alarm, changed, choices, eachSecond, lasting, h, on, problem, select, store, verb, t} from "/parts.js";
 
 let ticking = new AbortController();
 
@@ -16,22 +16,22 @@ export function takeVisibility(line) {
 
 /** The switch, kept up to date until the signal aborts. */
 export function visibilitySwitch(signal) {
-	const time = select([["10m", word("for10m")], ["1h", word("for1h")], ["", word("forEver")]], "10m", {"aria-label": word("howLong")});
-	const note = make("p.help"), error = alarm();
+	const time = select([["10m", t("for10m")], ["1h", t("for1h")], ["", t("forEver")]], "10m", {"aria-label": t("howLong")});
+	const note = h("p.help"), error = alarm();
 	const choose = async value => {
 		error.textContent = problem(await verb(["visible", value, ...(value === "everyone" && time.value ? ["--for", time.value] : [])]));
 		draw();
 	};
-	const values = ["off", "contacts", "everyone"].map(value => [value, word("visible-" + value)]);
-	const buttons = choices(word("visibleTitle"), "visible", values, "", choose);
+	const values = ["off", "contacts", "everyone"].map(value => [value, t("visible-" + value)]);
+	const buttons = choices(t("visibleTitle"), "visible", values, "", choose);
 	const draw = () => {
 		const now = store.visibility;
 		for (const input of buttons.querySelectorAll("input")) input.checked = input.value === now?.visibility;
-		const then = now?.until ? " " + word("visibleThen", {time: countdown(), then: word("visible-" + now.visibilityThen)}) : "";
-		note.textContent = now ? word(`seen-${now.visibility}-help`) + then : word("noReceiver");
+		const then = now?.until ? " " + t("visibleThen", {time: countdown(), then: t("visible-" + now.visibilityThen)}) : "";
+		note.textContent = now ? t(`seen-${now.visibility}-help`) + then : t("noReceiver");
 	};
 	time.onchange = () => store.visibility?.visibility === "everyone" && choose("everyone");
 	on("visibility", draw, signal);
 	draw();
-	return make("fieldset.visible", make("legend", word("visibleTitle")), make("div.row", buttons, make("label.for", time)), note, error);
+	return h("fieldset.visible", h("legend", t("visibleTitle")), h("div.row", buttons, h("label.for", time)), note, error);
 }

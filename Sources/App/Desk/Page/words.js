@@ -9,7 +9,7 @@ document.documentElement.lang = lang;
  * The words of a key. The file has the English ones, the German ones, and both for an `n` of 1; or one text for all.
  * Names keep their own direction.
  */
-export function word(key, values = {}) {
+export function t(key, values = {}) {
 	const texts = [table[key] ?? key].flat(), place = (lang === "de" ? 1 : 0) + (values.n === 1 ? 2 : 0);
 	return (texts[place] ?? texts[place % 2] ?? texts[0]).replace(/\{(\w+)\}/g, (_, name) => {
 		const value = values[name];
@@ -31,8 +31,8 @@ export function size(bytes) {
 
 export function lasting(seconds) {
 	const whole = Math.max(0, Math.round(seconds)), two = n => String(n).padStart(2, "0");
-	const h = Math.floor(whole / 3600), m = Math.floor(whole / 60) % 60;
-	return h ? `${h}:${two(m)}:${two(whole % 60)}` : `${m}:${two(whole % 60)}`;
+	const hours = Math.floor(whole / 3600), minutes = Math.floor(whole / 60) % 60;
+	return (hours ? `${hours}:${two(minutes)}` : minutes) + ":" + two(whole % 60);
 }
 
 const clock = new Intl.DateTimeFormat(lang, {hour: "2-digit", minute: "2-digit"});
