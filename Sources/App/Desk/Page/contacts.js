@@ -1,6 +1,6 @@
 // The view of the contacts: who they are, what they may send, and who is blocked; pairing, and the key of this machine.
-import {alarm, ask, button, changed, dots, empty, field, form, has, head, icon, lineOf, h, named, on, problem, replace, row, select, short, shown, size, store,
-	submit, things, verb, when, t} from "/parts.js";
+import {alarm, ask, attempt, button, cardHead, changed, dots, empty, field, fold, form, h, has, head, icon, label, lineOf, named, on, replace, row, select,
+	short, shown, size, store, submit, t, things, verb, when} from "/parts.js";
 import {drawQR, pairing} from "/pair.js";
 
 /** Bytes as a size that the command line takes. */
@@ -36,17 +36,13 @@ function limitsForm(contact, act) {
 		});
 		if (words.length > 3) act(...words);
 	};
-	return form(".fields", save, h("p.help", t("limitsHelp")), h("div.grid3", h("label", t("itsOffers"), policy),
-		FIELDS.map(([, key], n) => h("label", t(key), inputs[n])), h("label", t("protection"), protect)), h("p.row", submit(t("save"))));
+	return form(".fields", save, h("p.help", t("limitsHelp")), h("div.grid3", label("itsOffers", policy),
+		FIELDS.map(([, key], n) => h("label", t(key), inputs[n])), label("protection", protect)), h("p.row", submit(t("save"))));
 }
 
 function card(contact, opened) {
 	const error = alarm(), {id, name, blocked} = contact;
-	const act = async (...words) => {
-		const result = await verb(words);
-		error.textContent = problem(result);
-		if (!result.exit) changed("contactsChanged");
-	};
+	const act = async (...words) => {if (!(await attempt(error, ...words)).exit) changed("contactsChanged");};
 	const does = (key, work, more) => {
 		const node = button(key, work, more);
 		node.dataset.key += id;
@@ -60,10 +56,9 @@ function card(contact, opened) {
 		if (await ask({title: t("forgetTitle", {name}), text: t("forgetText"), yes: t("forget"), danger: true})) act("contacts", "forget", id);
 	};
 	const blocking = blocked ? "unblock" : "block";
-	return h(`li.card${blocked ? ".isBlocked" : ""}`, h("div.head", h("span.face", icon("contacts"), !blocked && h("span.proved", icon("check"))),
-		h("div.what", h("h2", named(name)), h("span.state", blocked ? t("blocked") : limits(contact)),
-			h("span.note", dots(short(id), t("verified-" + contact.verifiedBy), when(contact.verifiedAt))))),
-	h("details", {open: opened.has(id), ontoggle: event => event.target.open ? opened.add(id) : opened.delete(id)}, h("summary", t("limits")), limitsForm(contact, act),
+	return h(`li.card${blocked ? ".isBlocked" : ""}`, cardHead([icon("contacts"), !blocked && h("span.proved", icon("check"))], h("h2", named(name)),
+		[blocked ? t("blocked") : limits(contact), h("br"), dots(short(id), t("verified-" + contact.verifiedBy), when(contact.verifiedAt))]),
+	fold(t("limits"), {open: opened.has(id), ontoggle: event => event.target.open ? opened.add(id) : opened.delete(id)}, limitsForm(contact, act),
 		h("p.row", does("rename", rename), does(blocking, () => act("contacts", blocking, id)), does("forget", forget, ".danger"))), error);
 }
 
@@ -75,7 +70,7 @@ function ownKey(id) {
 		copy.textContent = t("copied");
 	});
 	return [h("h2", t("myKey")), h("p.mono.key", id), h("p.help", t("myKeyHelp")), h("p.row", copy),
-		h("details", {ontoggle: event => event.target.open && drawQR(picture, id, t("qrOf", {what: t("myKey")}))}, h("summary", t("asQR")), picture)];
+		fold(t("asQR"), {ontoggle: event => event.target.open && drawQR(picture, id, t("qrOf", {what: t("myKey")}))}, picture)];
 }
 
 export async function open(main, signal) {

@@ -1,5 +1,5 @@
 // Entry, views and streams.
-import {$, changed, icon, lineOf, h, on, post, problem, replace, say, show, store, verb, watch, t} from "/parts.js";
+import {$, changed, h, icon, lineOf, linesOf, on, post, problem, replace, say, show, store, t, verb, watch} from "/parts.js";
 import {heard} from "/events.js";
 import {countdown} from "/visible.js";
 import {acceptDrops} from "/drops.js";
@@ -96,10 +96,10 @@ function showFacts() {
 }
 
 async function learnContacts() {
-	const result = await verb(["contacts", "list"]), of = event => result.lines.filter(line => line.event === event);
+	const result = await verb(["contacts", "list"]);
 	if (result.exit) return;
-	store.contacts = new Map(of("contact").map(line => [line.id, line]));
-	store.strangers = of("blockedStranger");
+	store.contacts = new Map(linesOf(result, "contact").map(line => [line.id, line]));
+	store.strangers = linesOf(result, "blockedStranger");
 	changed("contacts");
 	changed("peers");
 }

@@ -1,5 +1,5 @@
 // The lines of the two streams, put into the store.
-import {called, changed, problem, say, shown, store, verb, t} from "/parts.js";
+import {called, changed, problem, say, shown, store, t, verb} from "/parts.js";
 import {takeVisibility} from "/visible.js";
 
 /** A new transfer for the store; `more` has what is its own. */

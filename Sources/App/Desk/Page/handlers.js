@@ -1,66 +1,64 @@
 // The view of the handlers: who gets what, and why.
-import {alarm, field, form, head, icon, lineOf, h, named, on, problem, replace, row, shown, submit, things, verb, warning, t} from "/parts.js";
+import {alarm, attempt, cardHead, field, fold, form, h, head, icon, label, lineOf, linesOf, named, on, problem, replace, row, shown, status, submit, t,
+	things, verb, warning} from "/parts.js";
 import {held} from "/drops.js";
 
 const isType = text => /^(public|com|org|net|io|dyn|de)(\.[\w-]+)+$/i.test(text);
 
 /** Asks who would get a name, a type or a URL. A name of a file elsewhere is judged by its type. */
 async function decide(text, node) {
-	replace(node, h("p.help", {role: "status"}, t("loading")));
+	replace(node, status(t("loading")));
 	let result = await verb(["handlers", "test", ...(isType(text) ? ["--type", text] : [text])]);
 	const type = result.failed?.hint?.match(/--type ([\w.-]+)/)?.[1];
 	if (type) result = await verb(["handlers", "test", "--type", type]);
 	const line = result.lines.find(l => /Decision$/.test(l.event));
-	if (!line) return replace(node, alarm(shown(problem(result))));
+	if (!line) return replace(node, alarm(problem(result)));
 	const why = of => shown(line.claimants.find(c => c.identifier === of.identifier)?.explanation ?? of.identifier);
 	const nobody = line.builtIn ? line.openedWhenReceived ? "opensAtOnce" : "onlyStored" : line.url ? "nobodyUrl" : "staysInInbox";
 	replace(node, h("div", {role: "status"}, h("h3", line.description && shown(line.description) + " ", h("span.mono", shown(line.type ?? line.url))),
 		line.eligible === false && h("p.bad", t("notEligible")),
 		line.asked.length ? [h("p", t("askedInOrder")), h("ol.things", line.asked.map(one => row("handlers", one.name, why(one))))] : h("p", t(nobody))),
-	line.passedOver.length > 0 && h("details", h("summary", t("passedOver", {n: line.passedOver.length})), things(line.passedOver.map(({name, reason}) => row("cross", name, shown(reason))))));
+	line.passedOver.length > 0 && fold(t("passedOver", {n: line.passedOver.length}), things(line.passedOver.map(({name, reason}) => row("cross", name, shown(reason))))));
 }
 
 function card(line, load) {
 	const error = alarm(), builtIn = line.origin === "builtIn", id = "h-" + line.identifier, p = line.permissions;
 	const box = h("input", {type: "checkbox", role: "switch", checked: line.enabled, id, "data-key": id, onchange: async () => {
-		const result = await verb(["handlers", box.checked ? "enable" : "disable", line.identifier]);
-		if (!result.exit) return load();
-		error.textContent = problem(result);
+		const {exit} = await attempt(error, "handlers", box.checked ? "enable" : "disable", line.identifier);
+		if (!exit) return load();
 		box.checked = !box.checked;
 	}});
 	const may = p && [...["network", "sockets", "signals"].map(key => p[key] && t("may-" + key)),
 		p.reads?.length && t("may-read", {path: p.reads.join(", ")}), p.writes?.length && t("may-write", {path: p.writes.join(", ")})].filter(Boolean);
-	return h("li.card", h("div.head", h("span.face", icon("handlers")), h("div.what", h("h2", named(line.localizedName ?? line.name)),
-		h("span.note", h("span.mono", shown(line.identifier)), " · ", t("origin-" + line.origin))), !builtIn && h("label.row", {for: id}, box, t("enabled"))),
+	return h("li.card", cardHead(icon("handlers"), h("h2", named(line.localizedName ?? line.name)),
+		[h("span.mono", shown(line.identifier)), " · ", t("origin-" + line.origin)], !builtIn && h("label.row", {for: id}, box, t("enabled"))),
 	h("p", line.documentTypes.map(({type, name, localizedName}) => h("span.tag", {title: type}, shown(localizedName ?? name ?? type))), line.urlTypes.map(({scheme}) => h("span.tag", shown(scheme) + ":"))),
 	line.warnings.map(text => warning(shown(text))),
-	p && h("details", h("summary", t("may")), h("p.help", t("sandbox-" + (line.sandbox ?? "strict"))), h("ul.dotted", may.map(text => h("li", text)))), error);
+	p && fold(t("may"), h("p.help", t("sandbox-" + (line.sandbox ?? "strict"))), h("ul.dotted", may.map(text => h("li", text)))), error);
 }
 
 /** A form for `waft handlers add`. */
 function adding(load) {
-	const says = h("p.help", {role: "status"}), error = alarm();
+	const says = status(), error = alarm();
 	const [run, name, claims] = ["/home/…/import.sh", "Photos", "public.image https"].map((placeholder, n) => field({placeholder, required: n < 2}));
 	const [network, copy] = ["may-network", "copyProgram"].map(key => h("label.row", h("input", {type: "checkbox"}), t(key)));
 	const add = async () => {
 		const words = claims.value.split(/[\s,]+/).filter(Boolean).flatMap(text => text.includes(".") ? ["--type", text] : ["--scheme", text.replace(/:.*/, "")]);
 		const options = [network.firstChild.checked && "--network", copy.firstChild.checked && "--copy"].filter(Boolean);
-		const result = await verb(["handlers", "add", "--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words, ...options]), done = lineOf(result, "handler");
-		error.textContent = problem(result);
+		const done = lineOf(await attempt(error, "handlers", "add", "--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words, ...options), "handler");
 		says.textContent = done ? [t("handlerAdded", {name: done.name}), ...done.warnings.map(shown)].join(" ") : "";
 		if (done) load();
 	};
 	return h("section.card", h("h2", t("addHandler")), h("p.help", t("addHandlerHelp")), form(".fields", add,
-		h("label", t("program"), run), h("div.grid3", h("label", t("itsName"), name), h("label", t("claims"), claims)),
+		label("program", run), h("div.grid3", label("itsName", name), label("claims", claims)),
 		h("div.row", network, copy), says, error, h("p.row", submit(t("add")))));
 }
 
 export function open(main, signal) {
 	const list = h("ul.cards"), answer = h("div.answer"), text = field({id: "who", placeholder: "photo.jpg, public.jpeg, https://…"});
 	const load = async () => {
-		const {lines} = await verb(["handlers", "list"], {signal});
+		const result = await verb(["handlers", "list"], {signal}), problems = linesOf(result, "problem"), all = linesOf(result, "handler");
 		if (signal.aborted) return;
-		const problems = lines.filter(l => l.event === "problem"), all = lines.filter(l => l.event === "handler");
 		replace(list, problems.map(l => h("li.card", warning(named(l.name, "strong"), ": ", shown(l.reason), " – ", shown(l.hint)))), all.map(l => card(l, load)));
 		// The list has no permissions: they come with each handler.
 		for (const [n, line] of all.entries()) if (line.origin !== "builtIn" && n < 50) {

@@ -1,5 +1,5 @@
 // The view of the history: what has arrived, and what this machine has sent.
-import {alarm, button, called, choices, family, head, isolated, h, named, on, problem, replace, row, shown, size, verb, wayOf, when, t} from "/parts.js";
+import {alarm, button, called, choices, family, h, head, isolated, named, on, problem, replace, row, shown, size, t, verb, wayOf, when} from "/parts.js";
 
 const PAGE = 50;
 

@@ -1,6 +1,6 @@
 // The view of the Inbox.
-import {ask, button, called, dots, families, family, framed, hasThumb, head, icon, lineOf, h, named, on, post, problem, replace, select, show, shown, sign, size,
-	store, verb, when, t} from "/parts.js";
+import {ask, button, called, dots, families, family, fold, framed, h, hasThumb, head, icon, lineOf, named, on, post, problem, replace, select, show, shown,
+	sign, size, status, store, t, verb, when} from "/parts.js";
 import {preview} from "/preview.js";
 import {roomPicture} from "/room.js";
 import {VirtualList} from "/virtual.js";
@@ -8,8 +8,8 @@ import {VirtualList} from "/virtual.js";
 /** Items of which there is no small picture. */
 const pictureless = new Set();
 
-/** Reads or stores a choice of the user; a browser may refuse both. */
-const kept = (name, value) => {try {return value === undefined ? localStorage.getItem(name) : localStorage.setItem(name, value);} catch {return null;}};
+// Choices of the user, as long as the window is open: the next one has another origin.
+let grid = true, takeTo = "";
 
 /** Whether an item cannot be read before an unlock. */
 export function isLocked({protection}) {
@@ -49,7 +49,7 @@ async function fetchAll(entries, signal, some) {
 }
 
 export function open(main, signal, wanted) {
-	let entries = new Map(), seen = [], chosen = new Set(), anchor = -1, grid = kept("grid") !== "no", pane = null, loaded = false;
+	let entries = new Map(), seen = [], chosen = new Set(), anchor = -1, pane = null, loaded = false;
 	const picker = (label, ...options) => select(options, "", {"aria-label": t(label), onchange: () => draw()});
 	const search = h("input", {type: "search", placeholder: t("search"), "aria-label": t("search"), oninput: () => draw()});
 	const byFamily = picker("type", ["", t("allTypes")], ...families.map(f => [f, t("family-" + f)]));
@@ -58,9 +58,9 @@ export function open(main, signal, wanted) {
 	const byState = picker("state", ["", t("anyState")], ...["none", "waiting", "yes", "no", "failed", "parked", "locked", "liar"].map(s => [s, t("delivery-" + s)]));
 	const order = picker("order", ["time", t("newest")], ["name", t("byName")], ["size", t("largest")]);
 	order.value = "time";
-	const toggle = sign("", "grid", () => {grid = !grid; kept("grid", grid ? "yes" : "no"); draw();});
-	const room = h("details.card.room", {ontoggle: () => drawRoom()}, h("summary", icon("room"), t("room")), h("div"));
-	const total = h("p.help", {role: "status"}), seal = h("div"), bulk = h("div.row.bulk"), side = h("aside.card.pane", {"aria-label": t("preview"), hidden: true});
+	const toggle = sign("", "grid", () => {grid = !grid; draw();});
+	const room = fold([icon("room"), t("room")], {className: "card room", ontoggle: () => drawRoom()}, h("div"));
+	const total = status(), seal = h("div"), bulk = h("div.row.bulk"), side = h("aside.card.pane", {"aria-label": t("preview"), hidden: true});
 	const noneTitle = h("h2"), noneHelp = h("p"), none = h("section.empty.card", {hidden: true}, icon("inbox"), noneTitle, noneHelp);
 
 	const list = new VirtualList({
@@ -129,9 +129,9 @@ export function open(main, signal, wanted) {
 
 	async function take(keys = chosen) {
 		const n = keys.size, folder = n && await ask({title: t("takeTitle", {items: t("items", {n})}), text: t("takeText"), yes: t("take"),
-			more: {label: t("targetFolder"), value: kept("folder") ?? store.receiver?.inbox?.replace(/\/[^/]*\/?$/, "")}});
+			more: {label: t("targetFolder"), value: takeTo || store.receiver?.inbox?.replace(/\/[^/]*\/?$/, "")}});
 		if (!folder) return;
-		kept("folder", folder);
+		takeTo = folder;
 		await act("take", [folder], new Set(keys));
 		list.node.focus();
 	}
@@ -221,7 +221,7 @@ export function open(main, signal, wanted) {
 		if (first) {chosen = new Set([keyOf(first)]); openPane(first);}
 		wanted = null;
 	};
-	main.append(head("inbox", toggle), seal, search, h("details.filters", {open: matchMedia("(min-width: 56rem)").matches}, h("summary", t("filters")),
+	main.append(head("inbox", toggle), seal, search, fold(t("filters"), {className: "filters", open: matchMedia("(min-width: 56rem)").matches},
 		h("div", byFamily, bySender, byTime, byState, order)), room, total, bulk, h("div.panes", list.node, none, side));
 	signal.addEventListener("abort", () => list.sizes.disconnect());
 	on("arrivals", line => {

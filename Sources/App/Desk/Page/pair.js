@@ -1,6 +1,6 @@
 // Pairing: two machines become contacts of each other, by six digits that people compare or by a code that works once.
-import {alarm, answerTo, button, called, choices, dots, eachSecond, field, form, lasting, h, on, post, problem, qr, replace, select, short, shown,
-	store, submit, target, verb, warning, t} from "/parts.js";
+import {alarm, answerTo, button, called, choices, dots, eachSecond, field, form, h, label, lasting, on, post, problem, qr, replace, select, short, shown,
+	store, submit, t, target, verb, warning} from "/parts.js";
 
 /** The QR code of a text in a node; nothing if there is none. */
 export async function drawQR(node, text, label) {
@@ -39,12 +39,12 @@ export function pairing(signal) {
 				{answers: compares || undefined, input: begins && !compares ? digits.replace(/(...)(...)/, "$1-$2-") + "\n" : undefined});
 		};
 		const fail = (key, input) => {error.textContent = t(key); input.focus();};
-		const codeLabel = h("label", t("code"), code), help = h("p.help"), go = submit(""), error = alarm(wrong);
+		const codeLabel = label("code", code), help = h("p.help"), go = submit(""), error = alarm(wrong);
 		stage.ariaLive = "off";
 		replace(stage, form(".fields", start,
 			h("div.row", choices(t("pairSide"), "pair-role", values("wait", "begin"), role, value => {role = value; draw();}),
 				choices(t("pairWay"), "pair-way", values("compare", "code"), way, value => {way = value; draw();})),
-			help, h("div.grid3", near, codeLabel, h("label", t("nameHere"), own)), error, h("p.row", go)));
+			help, h("div.grid3", near, codeLabel, label("nameHere", own)), error, h("p.row", go)));
 		on("peers", () => near.isConnected && draw(), signal);
 		draw();
 		return go;
@@ -94,7 +94,7 @@ export function pairing(signal) {
 			}
 		}});
 		if (signal.aborted || !result.exit) return;
-		ask(stop.signal.aborted ? t("pairCancelled") : shown(problem(result))).focus();
+		ask(stop.signal.aborted ? t("pairCancelled") : problem(result)).focus();
 	}
 	ask();
 	return node;

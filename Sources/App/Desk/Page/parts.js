@@ -7,6 +7,7 @@ export * from "/verbs.js";
 export * from "/words.js";
 import {$, h, named, replace, shown, svg} from "/dom.js";
 import {icon} from "/icons.js";
+import {problem, verb} from "/verbs.js";
 import {has, t} from "/words.js";
 
 /** A button that says the word of its key. */
@@ -35,6 +36,17 @@ export const choices = (label, name, values, now, choose) => h("div.choices", {r
 /** A place for what went wrong. */
 export const alarm = (...text) => h("p.bad", {role: "alert"}, text);
 
+// Runs a verb; an alarm says why it has failed.
+export async function attempt(error, ...words) {
+	error.textContent = "";
+	const result = await verb(words);
+	error.textContent = problem(result);
+	return result;
+}
+
+// Says how something goes.
+export const status = (...text) => h("p.help", {role: "status"}, text);
+
 export const warning = (...text) => h("p.warning", icon("warn"), h("span", text));
 
 /** A view without anything in it. */
@@ -43,6 +55,14 @@ export const empty = (name, key) => h("section.empty.card", icon(name), h("h2", 
 /** A line of a list: a picture, a name with a note below, and more. */
 export const row = (picture, name, note, ...more) =>
 	h("li", typeof picture === "string" ? icon(picture) : picture, h("div.what", typeof name === "string" ? named(name) : name, h("span.note", note)), more);
+
+// The head of a card.
+export const cardHead = (face, title, state, ...more) => h("div.head", h("span.face", face), h("div.what", title, h("span.state", state)), more);
+
+// Something that can be unfolded.
+export const fold = (summary, ...rest) => h("details", h("summary", summary), rest);
+
+export const label = (key, ...inputs) => h("label", t(key), inputs);
 
 export const things = (...rows) => h("ul.things", rows);
 

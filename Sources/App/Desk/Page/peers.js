@@ -1,5 +1,5 @@
 // The view of the peers: contacts first, then others, then those who are away.
-import {button, called, deviceIcon, framed, has, head, icon, isContact, h, named, on, replace, short, shown, store, wayOf, t} from "/parts.js";
+import {button, called, deviceIcon, framed, h, has, head, icon, isContact, named, on, replace, short, shown, store, t, wayOf} from "/parts.js";
 import {examine} from "/doctor.js";
 import {visibilitySwitch} from "/visible.js";
 import {openSheet} from "/send.js";

@@ -1,6 +1,6 @@
 // The pane with one item of the Inbox. Nothing of it runs: pictures, sound and film come from another origin, the rest is text.
-import {alarm, button, called, dots, family, has, icon, lineOf, h, named, problem, replace, shown, shownLines, sign, size, store, things, verb, warning,
-	wayOf, when, t} from "/parts.js";
+import {alarm, attempt, button, called, dots, family, fold, h, has, icon, lineOf, linesOf, named, on, replace, shown, shownLines, sign, size, status, store,
+	t, things, verb, warning, wayOf, when} from "/parts.js";
 import {isLocked} from "/inbox.js";
 
 /** Facts: pairs of a word and a value; those without a value are left out. */
@@ -38,25 +38,20 @@ const call = a => h("li.call", h("div.what", h("strong", shown(a.name ?? a.handl
 	h("span.note", dots(has("handler-" + a.handlerAnswer) && t("handler-" + a.handlerAnswer), a.exitCode !== undefined && t("exitCode", {code: a.exitCode}),
 		when(a.began), a.reason && shown(a.reason))), a.output && h("pre.text", {tabIndex: 0}, shownLines(a.output))));
 
-const calls = (attempts = []) => attempts.length > 0 && h("details", {open: attempts.some(a => a.handlerAnswer === "failed")},
-	h("summary", t("calls", {n: attempts.length})), things(attempts.map(call)));
+const calls = (attempts = []) => attempts.length > 0 && fold(t("calls", {n: attempts.length}), {open: attempts.some(a => a.handlerAnswer === "failed")},
+	things(attempts.map(call)));
 
 /**
  * Fills the pane.
  * - acts: close, take, remove, verify, retry, unlock.
  */
 export async function preview(side, entry, acts) {
-	const inside = h("div.inside", h("p.help", {role: "status"}, t("loading"))), error = alarm(), menu = h("div.openers"), buttons = h("div.row"), facts = h("div"), warn = h("div");
+	const inside = h("div.inside", status(t("loading"))), error = alarm(), menu = h("div.openers"), buttons = h("div.row"), facts = h("div"), warn = h("div");
 	const locked = isLocked(entry), which = entry.arrival ?? entry.stored, kind = family(entry.type, entry.kind);
 	replace(side, h("div.head", h("h2.what", named(entry.stored ?? entry.name)), sign(t("close"), "cross", acts.close)), warn, inside, buttons, menu, error, facts);
-	const act = async (...words) => {
-		error.textContent = "";
-		const result = await verb(["inbox", ...words]);
-		error.textContent = problem(result);
-		return result;
-	};
+	const act = (...words) => attempt(error, "inbox", ...words);
 	const openIn = async () => {
-		const programs = (await act("open-in", which)).lines.filter(l => l.event === "openIn");
+		const programs = linesOf(await act("open-in", which), "openIn");
 		replace(menu, things(programs.map(p => h("li", h("button", {onclick: async () => {if (!(await act("open-in", which, p.place)).exit) replace(menu);}},
 			icon(p.handler ? "handlers" : "program"), named(p.program), p.isDefault && h("span.note", t("isDefault")))))));
 		menu.querySelector("button")?.focus();

@@ -1,6 +1,6 @@
 // The view of the questions: offers that wait for an answer.
-import {alarm, button, changed, dots, eachSecond, empty, family, field, framed, head, icon, isolated, lasting, h, named, on, problem, row, select, short, shown,
-	size, store, verb, warning, wayOf, t} from "/parts.js";
+import {alarm, attempt, button, cardHead, changed, dots, eachSecond, empty, family, field, fold, framed, h, head, icon, isolated, label, lasting, named, on,
+	row, select, short, shown, size, store, t, warning, wayOf} from "/parts.js";
 
 /** The sender as the terminal names it: the contact, or `stranger`, its name and its key. */
 function sender({from, via}) {
@@ -27,10 +27,9 @@ function card(offer) {
 	const act = async (...steps) => {
 		const busy = yes => node.querySelectorAll("button").forEach(one => {one.disabled = yes;});
 		busy(true);
-		error.textContent = "";
 		for (const words of steps) {
-			const result = await verb(words);
-			if (result.exit) {error.textContent = problem(result); busy(false); return;}
+			const result = await attempt(error, ...words);
+			if (result.exit) return busy(false);
 			for (const item of result.lines.flatMap(line => line.present ?? [])) error.textContent += t("alreadyThere", {name: item.name, path: item.stored}) + " ";
 		}
 	};
@@ -46,13 +45,13 @@ function card(offer) {
 	};
 	const said = (key, text) => text && h("p", h("strong", t(key), ": "), named(text, "bdi"));
 	const node = h("li.card.offer",
-		h("div.head", h("span.face", icon(known ? "contacts" : "warn")), h("div.what", h("h2", t("offers", {
+		cardHead(icon(known ? "contacts" : "warn"), h("h2", t("offers", {
 			who: sender(offer), items: t("items", {n: offer.count}), size: offer.size === undefined ? t("unknownSize") : size(offer.size),
-		})), h("span.state", t(known ? "provedContact" : offer.from.id ? "provedStranger" : "provedNothing"), offer.free && " · " + t("free", {size: size(offer.free)}), left))),
+		})), [t(known ? "provedContact" : offer.from.id ? "provedStranger" : "provedNothing"), offer.free && " · " + t("free", {size: size(offer.free)}), left]),
 		offer.warning && warning(shown(offer.warning)), said("subject", offer.subject), said("note", offer.note),
 		h("ul.things", {onchange: count}, offer.items.map(item => itemRow(offer, item, boxes)), rest > 0 && h("li.help", t("others", {n: rest}))),
 		error, h("p.row.answers", yes, button("decline", () => act(["decline", offer.offer]))),
-		h("details", h("summary", t("moreAnswers")), h("div.fields", h("label", {for: folder.id}, t("intoFolder")), folder,
+		fold(t("moreAnswers"), h("div.fields", h("label", {for: folder.id}, t("intoFolder")), folder,
 			known ? always(offer, act, accept) : offer.from.id && newContact(offer, act),
 			h("p", button("declineBlock", () => act(["decline", offer.offer, "--block"]), ".danger")))));
 	/** Says the time that is left. */
@@ -71,7 +70,7 @@ function always(offer, act, accept) {
 	const time = select([["ever", t("ever")], ["1d", t("for1d")], ["7d", t("for7d")], ["30d", t("for30d")]]);
 	const set = () => ["contacts", "set", offer.from.id, "--policy", "accept", "--types", types.value, "--size-at-most", most.value, "--for", time.value];
 	return h("fieldset", h("legend", t("alwaysTitle", {name: offer.from.contact})),
-		h("div.grid3", h("label", t("types"), types), h("label", t("upTo"), most), h("label", t("howLong"), time)),
+		h("div.grid3", label("types", types), label("upTo", most), label("howLong", time)),
 		button("always", async () => {await act(set(), accept()); changed("contactsChanged");}));
 }
 
@@ -79,7 +78,7 @@ function always(offer, act, accept) {
 function newContact({from, offer}, act) {
 	const name = field({value: shown(from.name), maxLength: 63});
 	return h("fieldset", h("legend", t("newContact")), h("p.help", t("newContactHelp", {key: short(from.id)})),
-		h("div.row", h("label", t("itsName"), name), button("addContact", async () => {
+		h("div.row", label("itsName", name), button("addContact", async () => {
 			await act(["contacts", "allow", "--from-offer", offer, "--name", name.value.trim()]);
 			changed("contactsChanged");
 		})));

@@ -1,6 +1,6 @@
 // The sheet for sending: what, and to whom, or what else to do with it.
-import {$, alarm, button, called, deviceIcon, family, field, form, lineOf, h, named, on, post, problem, read, replace, row, shown, sign, size,
-	submit, target, verb, t} from "/parts.js";
+import {$, alarm, button, called, deviceIcon, family, form, h, lineOf, named, on, post, problem, read, replace, row, shown, sign, size, status, submit, t,
+	target, verb} from "/parts.js";
 import {tar} from "/tar.js";
 import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
 import {peersInOrder} from "/peers.js";
@@ -119,9 +119,8 @@ function drawActivities() {
 	const share = (...options) => verb(["share", ...options, ...wordsOf(words), "--", ...paths], {input: inputOf(words), signal});
 	const list = async () => {
 		if (!blobs.length) return share("--list", "--exclude-activity", "org.waft.activity.airdrop");
-		const {sending} = await (await post("/sendings", sendingOf(blobs))).json(), result = await read(`/sendings/${sending}/activities`, {signal});
-		fetch("/sendings/" + sending, {method: "DELETE"});
-		return result;
+		const {sending} = await (await post("/sendings", sendingOf(blobs))).json(), path = "/sendings/" + sending;
+		return read(path + "/activities", {signal}).finally(() => fetch(path, {method: "DELETE"}));
 	};
 	const run = async type => {
 		if (!blobs.length) return share("--activity", type);
@@ -136,7 +135,7 @@ function drawActivities() {
 }
 
 function activities(found, run) {
-	const says = h("p.help", {role: "status"}), error = alarm();
+	const says = status(), error = alarm();
 	const buttons = found.map(({type, title, reason}) => h("button", {disabled: !!reason, title: shown(reason), onclick: async () => {
 		buttons.forEach(node => {node.ariaDisabled = "true";});
 		error.textContent = "";

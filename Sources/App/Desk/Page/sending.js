@@ -1,5 +1,5 @@
 // Sendings of this window: files that the browser has stream through, texts and paths go by `waft send`.
-import {called, changed, post, problem, read, say, store, target, verb, t} from "/parts.js";
+import {called, changed, post, problem, read, say, store, t, target, verb} from "/parts.js";
 import {sample, settle, transferOf} from "/events.js";
 
 let number = 0;

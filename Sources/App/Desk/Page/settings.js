@@ -1,5 +1,5 @@
 // The view of the settings: a form made from `config schema` and `config list`.
-import {alarm, dots, field, head, lineOf, h, on, problem, replace, select, shown, verb, warning, t} from "/parts.js";
+import {alarm, attempt, dots, field, h, head, lineOf, linesOf, on, problem, replace, select, shown, status, t, verb, warning} from "/parts.js";
 
 /** Groups by the settings' names; the others come last. */
 const GROUPS = [["machine", /^(name|port|logLevel|inhibitSleep)$/], ["offers", /^(accept|policy|arbiter|eligibility|previews|notifications|conflict|visibility)$/],
@@ -24,10 +24,9 @@ function control(line, schema, id, change) {
 }
 
 function setting(line, schema) {
-	const id = "s-" + line.setting, error = alarm({id: id + "-error"}), note = h("p.help", {role: "status"}), place = h("div.field"), source = h("p.note");
+	const id = "s-" + line.setting, error = alarm({id: id + "-error"}), note = status(), place = h("div.field"), source = h("p.note");
 	const run = async (...words) => {
-		const result = await verb(["config", ...words]), done = lineOf(result, "settingChanged");
-		error.textContent = shown(problem(result));
+		const result = await attempt(error, "config", ...words), done = lineOf(result, "settingChanged");
 		note.textContent = done ? [t(done.inUse === false ? "savedOnly" : "saved"), done.hiddenBy && t("hiddenBy", {name: done.hiddenBy}), ...(done.warnings ?? []).map(shown)].filter(Boolean).join(" ") : "";
 		if (result.exit) return;
 		const fresh = (await verb(["config", "list", "--all"])).lines.find(l => l.setting === line.setting);
@@ -53,14 +52,14 @@ export function open(main, signal) {
 		for (const group of groups.children) group.hidden = !group.querySelector(".setting:not([hidden])");
 	};
 	const check = async () => {
-		const {lines} = await verb(["config", "check"], {signal});
-		replace(faults, lines.filter(l => l.event === "settingFault").map(l => warning(h("span.mono", shown(l.path) + (l.line ? ":" + l.line : "")), " ", shown(l.reason))));
+		const result = await verb(["config", "check"], {signal});
+		replace(faults, linesOf(result, "settingFault").map(l => warning(h("span.mono", shown(l.path) + (l.line ? ":" + l.line : "")), " ", shown(l.reason))));
 	};
 	const load = async () => {
 		const [list, schema] = await Promise.all([verb(["config", "list", "--all"], {signal}), verb(["config", "schema"], {signal})]);
 		if (signal.aborted) return;
-		const root = lineOf(schema, "settingsSchema")?.schema, rest = new Set(list.lines.filter(l => l.event === "setting"));
-		if (list.exit) replace(faults, alarm(shown(problem(list))));
+		const root = lineOf(schema, "settingsSchema")?.schema, rest = new Set(linesOf(list, "setting"));
+		if (list.exit) replace(faults, alarm(problem(list)));
 		replace(groups, GROUPS.map(([name, pattern]) => {
 			const mine = [...rest].filter(line => pattern.test(line.setting));
 			mine.forEach(line => rest.delete(line));

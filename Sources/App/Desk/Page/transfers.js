@@ -1,6 +1,6 @@
 // The view of the transfers of this window, both ways, and of the outbox.
-import {alarm, called, changed, dots, empty, family, framed, has, head, icon, isolated, h, named, on, problem, replace, row, shown, sign, size, store, verb, when,
-	t} from "/parts.js";
+import {alarm, called, cardHead, changed, dots, empty, family, fold, framed, h, has, head, icon, isolated, linesOf, named, on, problem, replace, row, shown,
+	sign, size, store, t, verb, when} from "/parts.js";
 import {figures, plot} from "/plot.js";
 
 const okay = state => /^(stored|sent|opened|deferred|handlerFailed|there)$/.test(state);
@@ -30,11 +30,11 @@ function resultRow({state, name = "", stored, size: bytes, answer, reason, arriv
 
 /** One card, made once and kept up to date, so that nothing in it loses the focus. */
 function card(transfer) {
-	const bar = h("progress", {max: 1, ariaLabel: heading(transfer)}), title = h("h3"), says = h("span.state"), numbers = h("p.figures"), picture = h("div");
-	const note = h("p.help"), list = h("ul.things"), more = h("details", h("summary", t("details")), list), drawn = {};
+	const bar = h("progress", {max: 1, ariaLabel: heading(transfer)}), title = h("h3"), says = h("span"), numbers = h("p.figures"), picture = h("div");
+	const note = h("p.help"), list = h("ul.things"), more = fold(t("details"), list), drawn = {};
 	const cancel = h("button", {onclick: () => transfer.cancel?.(), ariaLabel: t("cancelOne", {what: heading(transfer)})}, t("cancel"));
 	const hide = sign(t("hide"), "cross", () => {store.transfers.delete(transfer.key); changed("transfers");});
-	const node = h("li.card.transfer", h("div.head", h("span.way", icon(transfer.way === "out" ? "send" : "inbox")), h("div.what", title, says), cancel, hide),
+	const node = h("li.card.transfer", cardHead(icon(transfer.way === "out" ? "send" : "inbox"), title, says, cancel, hide),
 		bar, picture, numbers, note, more);
 	node.update = () => {
 		const {good, cancelled, total, bytes, samples, items} = transfer, over = transfer.state === "over";
@@ -61,15 +61,14 @@ function card(transfer) {
 }
 
 async function drawOutbox(node) {
-	const jobs = (await verb(["outbox", "list", "--all"])).lines.filter(line => line.event === "job").reverse();
+	const jobs = linesOf(await verb(["outbox", "list", "--all"]), "job").reverse();
 	const act = ({job}, action) => h("button", {"data-key": action + job, ariaLabel: `${t("job-" + action)} ${job}`, onclick: async () => {
 		const done = await verb(["outbox", action, job]);
 		await drawOutbox(node);
 		if (done.exit) node.append(alarm(problem(done)));
 	}}, t("job-" + action));
-	const card = job => h("li.card.job", h("div.head", h("span.way", icon("history")),
-		h("div.what", h("h3", t("itemsTo", {items: t("items", {n: job.count}), who: isolated(job.to)})),
-			h("span.state", dots(t("job-state-" + job.state), job.state === "waiting" && job.due && t("nextTry", {time: when(job.due)}), size(job.size)))),
+	const card = job => h("li.card.job", cardHead(icon("history"), h("h3", t("itemsTo", {items: t("items", {n: job.count}), who: isolated(job.to)})),
+		dots(t("job-state-" + job.state), job.state === "waiting" && job.due && t("nextTry", {time: when(job.due)}), size(job.size)),
 		/waiting|failed/.test(job.state) && act(job, "retry"), job.state === "waiting" && act(job, "cancel"), !/waiting|sending/.test(job.state) && act(job, "remove")),
 	job.reason && h("p.help", shown(job.reason)), h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", named(item.name)])));
 	replace(node, jobs.length > 0 && h("section", h("h2", t("outbox")), h("ul.cards", jobs.map(card))));

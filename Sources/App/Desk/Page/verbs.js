@@ -1,4 +1,5 @@
 // Waft's verbs: each runs in the gateway, and answers with the lines of --json.
+import {shown} from "/dom.js";
 import {t} from "/words.js";
 
 /** Reads the lines of an answer as they come. */
@@ -50,14 +51,15 @@ export const answerTo = (call, text) => post("/calls/" + call, {input: text + "\
 /** The lines of a path, such as those of a sending. */
 export const read = async (path, {each, signal} = {}) => follow(await fetch(path, {signal}), each);
 
-/** The first line of an event among those of a result. */
-export const lineOf = (result, event) => result.lines.find(line => line.event === event);
+// The lines of an event among those of a result.
+export const linesOf = ({lines}, event) => lines.filter(line => line.event === event);
+export const lineOf = (result, event) => linesOf(result, event)[0];
 
 /** The reason why a verb has failed, in its own words; "" if it has not. */
 export function problem(result) {
 	if (!result.exit) return "";
 	const {reason, hint} = result.failed || {};
-	return reason ? reason + (hint ? " – " + hint : "") : result.errors.trim() || `exit ${result.exit}`;
+	return shown(reason ? reason + (hint ? " – " + hint : "") : result.errors.trim() || `exit ${result.exit}`);
 }
 
 /** Keeps a verb that watches running: tries again some seconds after it has ended. */

@@ -1,5 +1,5 @@
 // Who can see this machine: a switch with its countdown.
-import {alarm, changed, choices, eachSecond, lasting, h, on, problem, select, store, verb, t} from "/parts.js";
+import {alarm, changed, choices, eachSecond, h, lasting, on, problem, select, store, t, verb} from "/parts.js";
 
 let ticking = new AbortController();
 

@@ -1,16 +1,17 @@
 // Words of the user's language, English or German; figures and times.
 import {isolated} from "/dom.js";
 
-const table = await (await fetch("/words.json")).json();
+const lines = (await (await fetch("/words.txt")).text()).trim().split("\n").map(line => line.split("|"));
+const table = Object.fromEntries(lines.map(([key, ...texts]) => [key, texts]));
 export const lang = navigator.languages.map(l => l.slice(0, 2)).find(l => l === "de" || l === "en") ?? "en";
 document.documentElement.lang = lang;
 
 /**
- * The words of a key. The file has the English ones, the German ones, and both for an `n` of 1; or one text for all.
+ * The words of a key. A line of words.txt has the key, the English words and the German ones, and both again for an `n` of 1; one text is for all.
  * Names keep their own direction.
  */
 export function t(key, values = {}) {
-	const texts = [table[key] ?? key].flat(), place = (lang === "de" ? 1 : 0) + (values.n === 1 ? 2 : 0);
+	const texts = table[key] ?? [key], place = (lang === "de" ? 1 : 0) + (values.n === 1 ? 2 : 0);
 	return (texts[place] ?? texts[place % 2] ?? texts[0]).replace(/\{(\w+)\}/g, (_, name) => {
 		const value = values[name];
 		return typeof value === "number" ? number(value) : /^(name|path)$/.test(name) ? isolated(value) : value ?? "";
