@@ -1,17 +1,15 @@
 // The view of the contacts: who they are, what they may send, and who is blocked; pairing, and the key of this machine.
-import {alarm, ask, attempt, button, cardHead, changed, dots, empty, field, fold, form, h, has, head, icon, label, lineOf, named, on, replace, row, select,
-	short, shown, size, store, submit, t, things, verb, when} from "/parts.js";
+import {alarm, ask, attempt, button, cardHead, changed, dots, empty, field, fold, form, h, h2, has, head, help, icon, label, lineOf, named, on, put, replace,
+	row, select, short, shown, size, store, submit, t, things, verb, when} from "/parts.js";
 import {drawQR, pairing} from "/pair.js";
-
-/** Bytes as a size that the command line takes. */
 const amount = bytes => bytes === undefined ? ""
 	: [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].map(([unit, n]) => bytes % n === 0 ? `${bytes / n}${unit}` : "").find(Boolean) || String(bytes);
 
 const limits = c => dots(t("policy-" + c.policy), c.types && shown(c.types.join(", ")), c.sizeAtMost !== undefined && t("atMost", {size: size(c.sizeAtMost)}),
-	c.sizePerDay !== undefined && t("perDay", {size: size(c.sizePerDay)}), c.itemsAtMost !== undefined && t("items", {n: c.itemsAtMost}), c.hours && shown(c.hours),
+	c.sizePerDay !== undefined && t("perDay", {size: size(c.sizePerDay)}), c.itemsAtMost !== undefined && t("items", {n: c.itemsAtMost}), shown(c.hours),
 	c.until && t("until", {time: when(c.until)}), c.folder && t("inFolder", {path: c.folder}));
 
-/** A field: the option, its word, an example, the value now, and the word that takes the limit away. */
+// A field: the option, its word, an example, the value now, and the word that takes the limit away.
 const FIELDS = [
 	["--types", "types", "public.image", c => (c.types ?? []).join(" "), "any"], ["--size-at-most", "sizeAtMost", "5GB", c => amount(c.sizeAtMost), "any"],
 	["--size-per-day", "sizePerDay", "20GB", c => amount(c.sizePerDay), "any"], ["--items-at-most", "itemsAtMost", "100", c => String(c.itemsAtMost ?? ""), "any"],
@@ -36,7 +34,7 @@ function limitsForm(contact, act) {
 		});
 		if (words.length > 3) act(...words);
 	};
-	return form(".fields", save, h("p.help", t("limitsHelp")), h("div.grid3", label("itsOffers", policy),
+	return form(".fields", save, help("limitsHelp"), h("div.grid3", label("itsOffers", policy),
 		FIELDS.map(([, key], n) => h("label", t(key), inputs[n])), label("protection", protect)), h("p.row", submit(t("save"))));
 }
 
@@ -67,9 +65,9 @@ const stranger = ({id, name}) => row("cross", name, short(id), button("unblock",
 function ownKey(id) {
 	const picture = h("div"), copy = button("copyKey", async () => {
 		await navigator.clipboard.writeText(id).catch(() => {});
-		copy.textContent = t("copied");
+		put(copy, t("copied"));
 	});
-	return [h("h2", t("myKey")), h("p.mono.key", id), h("p.help", t("myKeyHelp")), h("p.row", copy),
+	return [h2("myKey"), h("p.mono.key", id), help("myKeyHelp"), h("p.row", copy),
 		fold(t("asQR"), {ontoggle: event => event.target.open && drawQR(picture, id, t("qrOf", {what: t("myKey")}))}, picture)];
 }
 
@@ -80,7 +78,7 @@ export async function open(main, signal) {
 		const all = [...store.contacts.values()].sort((a, b) => a.blocked - b.blocked || a.name.localeCompare(b.name));
 		replace(list, all.map(contact => card(contact, opened)));
 		none.hidden = all.length > 0;
-		replace(strangers, store.strangers.length > 0 && h("section", h("h2", t("blockedStrangers")), things(store.strangers.map(stranger))));
+		replace(strangers, store.strangers.length > 0 && h("section", h2("blockedStrangers"), things(store.strangers.map(stranger))));
 	};
 	main.append(head("contacts"), none, list, strangers, pairing(signal), me);
 	on("contacts", draw, signal);

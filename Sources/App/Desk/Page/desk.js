@@ -1,19 +1,19 @@
 // Entry, views and streams.
-import {$, changed, h, icon, lineOf, linesOf, on, post, problem, replace, say, show, store, t, verb, watch} from "/parts.js";
+import {$, changed, h, icon, lineOf, linesOf, on, post, problem, put, replace, say, show, store, t, verb, watch} from "/parts.js";
 import {heard} from "/events.js";
 import {countdown} from "/visible.js";
 import {acceptDrops} from "/drops.js";
 
 const VIEWS = ["peers", "questions", "transfers", "inbox", "history", "contacts", "handlers", "settings"];
-/** In narrow windows the others are behind a button. */
+// In narrow windows the others are behind a button.
 const FIRST = 4;
 
 const secret = location.hash.slice(1), fresh = secret && !VIEWS.includes(secret.split("/")[0]);
 if (fresh) history.replaceState(null, "", "/");
 
-/** Says that something holds everything up; "" when it is over. */
+// Says that something holds everything up; "" when it is over.
 function trouble(text) {
-	$("trouble").textContent = text;
+	put($("trouble"), text);
 	show($("trouble"), text);
 }
 
@@ -30,7 +30,7 @@ async function enter() {
 
 let leave = new AbortController(), current = "";
 
-/** Opens the view that the address names. Its module has `open(main, signal, rest)`. */
+// Opens the view that the address names. Its module has `open(main, signal, rest)`.
 async function showView(focus) {
 	const [name, rest] = location.hash.slice(1).split("/"), view = VIEWS.includes(name) ? name : "peers";
 	leave.abort();
@@ -56,7 +56,7 @@ function openNav(yes) {
 }
 
 function drawNav() {
-	$("skip").textContent = t("skip");
+	put($("skip"), t("skip"));
 	$("nav").ariaLabel = t("views");
 	const links = VIEWS.map((view, place) => h(place < FIRST ? "li" : "li.rest",
 		h("a", {href: "#" + view, "data-view": view}, icon(view), h("span", t(view)), h("b.count", {hidden: true}))));
@@ -68,12 +68,12 @@ function drawNav() {
 
 function count(view, n, key) {
 	const mark = $("nav").querySelector(`[data-view="${view}"] .count`);
-	mark.textContent = n || "";
+	put(mark, n || "");
 	mark.title = mark.ariaLabel = n ? t(key, {n}) : "";
 	show(mark, n);
 }
 
-/** The offers that wait: in the title, and above other views. */
+// The offers that wait: in the title, and above other views.
 function showAsking() {
 	const offers = [...store.offers.values()], n = offers.length, bar = $("asking");
 	document.title = (n ? `(${n}) ` : "") + t(current) + " · Waft";
@@ -85,13 +85,13 @@ function showAsking() {
 }
 
 function showFacts() {
-	$("host").textContent = store.facts.name;
-	on("receiver", () => {$("host").textContent = store.receiver.name;});
+	put($("host"), store.facts.name);
+	on("receiver", () => {put($("host"), store.receiver.name);});
 	on("offers", () => {count("questions", store.offers.size, "asking"); showAsking();});
 	on("transfers", () => count("transfers", [...store.transfers.values()].filter(({state}) => state === "moving").length, "underWay"));
 	on("visibility", () => {
 		const {visibility, until} = store.visibility ?? {};
-		$("seen").textContent = visibility ? t("seen-" + visibility) + (until ? " · " + countdown() : "") : "";
+		put($("seen"), visibility ? t("seen-" + visibility) + (until ? " · " + countdown() : "") : "");
 	});
 }
 

@@ -6,7 +6,7 @@ const ORDER = ["problem", "warning", "ok"], ICONS = {problem: "cross", warning: 
 const check = ({result, name, reason, hint}) => h("li." + result, icon(ICONS[result]),
 	h("div", h("strong", t("check-" + result), ": ", shown(name)), h("p", shown(reason)), hint && h("p.help", "→ ", shown(hint))));
 
-/** Runs doctor into a node. Problems and warnings come first. */
+// Runs doctor into a node. Problems and warnings come first.
 export async function examine(node) {
 	replace(node, status(t("examining")));
 	const result = await verb(["doctor"]), checks = linesOf(result, "check");

@@ -32,41 +32,39 @@ function set(node, key, value) {
 
 export const $ = id => document.getElementById(id);
 
-/** Characters that would move or hide others are shown as their numbers, as in the terminal. */
+// Characters that would move or hide others are shown as their numbers, as in the terminal.
 export const shown = text => String(text ?? "").replace(/[\0-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
 	c => `\\u{${c.codePointAt().toString(16).toUpperCase()}}`);
-
-/** A foreign text of many lines. */
 export const shownLines = text => text.split("\n").map(shown).join("\n");
 
-/** A foreign name: isolated in its direction, whole in the tooltip. */
+// A foreign name: isolated in its direction, whole in the tooltip.
 export const named = (text, what = "bdi.name") => h(what, {title: shown(text), dir: "auto"}, shown(text));
-
-/** A name in the midst of a sentence. */
 export const isolated = text => `\u2068${shown(text)}\u2069`;
+
+export const put = (node, text) => {node.textContent = text;};
 
 export const show = (node, yes) => {node.hidden = !yes;};
 
-/** Says something to screen readers only. */
+// Says something to screen readers only.
 export function say(text) {
-	$("live").textContent = "";
-	setTimeout(() => {$("live").textContent = text;}, 50);
+	put($("live"), "");
+	setTimeout(() => {put($("live"), text);}, 50);
 }
 
-/** Replaces the children of a node, and keeps the focus on the element of the same data-key. */
+// Replaces the children of a node, and keeps the focus on the element of the same data-key.
 export function replace(node, ...children) {
 	const key = node.contains(document.activeElement) && document.activeElement.dataset.key;
 	node.replaceChildren(...children.flat(3).filter(Boolean));
 	if (key) node.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({preventScroll: true});
 }
 
-/** Calls a function at most once a frame. */
+// Calls a function at most once a frame.
 export function framed(work) {
 	let waits = 0;
 	return () => {waits ||= requestAnimationFrame(() => {waits = 0; work();});};
 }
 
-/** Calls a function once a second while the page is in view, until the signal aborts. */
+// Calls a function once a second while the page is in view, until the signal aborts.
 export function eachSecond(work, signal) {
 	let timer = 0;
 	const set = () => {

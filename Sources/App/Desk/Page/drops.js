@@ -1,8 +1,8 @@
 // Files, links and texts that are dropped or pasted anywhere.
-import {$, called, show, t} from "/parts.js";
+import {$, called, put, show, t} from "/parts.js";
 import {openSheet, sendAtOnce} from "/send.js";
 
-/** All files and folders below the entries of a drop, each with its path from the dropped folder on. */
+// All files and folders below the entries of a drop, each with its path from the dropped folder on.
 async function walk(entries, found) {
 	for (const entry of entries) {
 		const path = entry.fullPath.replace(/^\/+/, "");
@@ -19,7 +19,7 @@ async function walk(entries, found) {
 	return found;
 }
 
-/** What a drop or the clipboard holds: files with paths, or a text. */
+// What a drop or the clipboard holds: files with paths, or a text.
 export async function held(data) {
 	const entries = [...data.items].filter(i => i.kind === "file").map(i => i.webkitGetAsEntry?.());
 	const loose = [...data.files], text = data.getData("text/uri-list") || data.getData("text/plain");
@@ -28,7 +28,7 @@ export async function held(data) {
 	return {files: loose.map(file => ({file, path: file.name}))};
 }
 
-/** A place that takes files by itself: `node.drop` is a peer, `node.take` a function of the event's data. */
+// A place that takes files by itself: `node.drop` is a peer, `node.take` a function of the event's data.
 const placeOf = event => event.target.closest?.(".peer, .takes") ?? event.target.closest?.("dialog");
 
 export function acceptDrops() {
@@ -45,7 +45,7 @@ export function acceptDrops() {
 		const place = placeOf(event), peer = place?.drop;
 		mark(place);
 		document.body.classList.add("drags");
-		$("dropping").textContent = peer ? t(peer.away ? "queueFor" : "dropOn", {name: called(peer)}) : t(place?.take ? "dropTest" : "dropAnywhere");
+		put($("dropping"), peer ? t(peer.away ? "queueFor" : "dropOn", {name: called(peer)}) : t(place?.take ? "dropTest" : "dropAnywhere"));
 		show($("dropping"), true);
 	});
 	addEventListener("dragleave", event => {if (!event.relatedTarget) end();});

@@ -1,11 +1,11 @@
 // The lines of the two streams, put into the store.
-import {called, changed, problem, say, shown, store, t, verb} from "/parts.js";
+import {called, changed, problem, say, store, t, verb} from "/parts.js";
 import {takeVisibility} from "/visible.js";
 
-/** A new transfer for the store; `more` has what is its own. */
+// A new transfer for the store; `more` has what is its own.
 export const transferOf = more => ({items: [], total: 0, bytes: 0, samples: [], began: Date.now(), results: [], ...more});
 
-/** A transfer toward this machine, found by its id or begun. */
+// A transfer toward this machine, found by its id or begun.
 function incoming({transfer: key, from}) {
 	let transfer = store.transfers.get(key);
 	if (!transfer) {
@@ -30,7 +30,7 @@ export function sample(transfer, bytes, total) {
 	if (transfer.samples.length > 600) transfer.samples = transfer.samples.filter((_, n) => n % 2);
 }
 
-/** Puts the fate of an item into its transfer. What a later line does not say stays. */
+// Puts the fate of an item into its transfer. What a later line does not say stays.
 export function settle(transfer, line, state) {
 	const {item, name, stored, size, reason, arrival, handlerAnswer: answer} = line, now = {item, name, stored, size, state, reason, arrival, answer};
 	const old = transfer.results.find(r => r.item === item && item !== undefined);
@@ -65,60 +65,69 @@ function done(line) {
 
 const peerKey = line => line.id ?? line.handle ?? line.name;
 
-/** Sorts a line into the store, and tells the views. */
-export function heard(line) {
-	switch (line.event) {
-	case "ready":
+function lost(line) {
+	store.peers.delete(peerKey(line));
+	changed("peers");
+}
+
+function arrived(line) {
+	if (store.transfers.has(line.transfer)) settle(incoming(line), line, line.event);
+	changed("transfers");
+	changed("arrivals", line);
+}
+
+const left = line => changed("arrivals", line);
+
+function sealed(line) {
+	store.protection = {...store.protection, ...line};
+	changed("protection");
+}
+
+// What each event does to the store.
+const HEARD = {
+	visibility: takeVisibility, lost, answered, done, opened: arrived, deferred: arrived, taken: left, removed: left, gone: left, locked: sealed, unlocked: sealed,
+	ready(line) {
 		store.receiver = line;
-		return changed("receiver");
-	case "visibility":
-		return takeVisibility(line);
-	case "found":
+		changed("receiver");
+	},
+	found(line) {
 		store.peers.set(peerKey(line), line);
 		store.away.delete(line.rememberedAs);
-		return changed("peers");
-	case "lost":
-		store.peers.delete(peerKey(line));
-		return changed("peers");
-	case "away":
+		changed("peers");
+	},
+	away(line) {
 		for (const [key, peer] of store.peers) if (peer.rememberedAs === line.name) store.peers.delete(key);
 		store.away.set(line.name, line);
-		return changed("peers");
-	case "offer":
+		changed("peers");
+	},
+	offer(line) {
 		store.offers.set(line.offer, line);
-		say(t("asks", {name: shown(called(line.from)), items: t("items", {n: line.count})}));
-		return changed("offers");
-	case "answered":
-		return answered(line);
-	case "progress":
+		say(t("asks", {name: called(line.from), items: t("items", {n: line.count})}));
+		changed("offers");
+	},
+	progress(line) {
 		sample(incoming(line), line.bytes, line.total);
-		return changed("transfers");
-	case "stored": {
+		changed("transfers");
+	},
+	stored(line) {
 		const transfer = incoming(line);
 		settle(transfer, line, "stored");
 		const bytes = transfer.results.reduce((sum, r) => sum + (r.state === "stored" ? r.size ?? 0 : 0), 0);
 		if (bytes > transfer.bytes) sample(transfer, bytes, Math.max(transfer.total, bytes));
 		changed("transfers");
-		return changed("arrivals", line);
-	}
-	case "opened": case "deferred":
-		if (store.transfers.has(line.transfer)) settle(incoming(line), line, line.event);
-		changed("transfers");
-		return changed("arrivals", line);
-	case "failed":
+		changed("arrivals", line);
+	},
+	failed(line) {
 		if (line.exit) return;
 		settle(incoming(line), line, line.arrival ? "handlerFailed" : "failed");
 		changed("transfers");
-		return line.arrival && changed("arrivals", line);
-	case "done":
-		return done(line);
-	case "taken": case "removed": case "gone":
-		return changed("arrivals", line);
-	case "settings":
+		if (line.arrival) changed("arrivals", line);
+	},
+	settings() {
 		changed("contactsChanged");
-		return changed("settings", line);
-	case "locked": case "unlocked":
-		store.protection = {...store.protection, ...line};
-		return changed("protection", line);
-	}
-}
+		changed("settings");
+	},
+};
+
+// Sorts a line into the store, and tells the views.
+export const heard = line => HEARD[line.event]?.(line);

@@ -1,11 +1,11 @@
 // The view of the handlers: who gets what, and why.
-import {alarm, attempt, cardHead, field, fold, form, h, head, icon, label, lineOf, linesOf, named, on, problem, replace, row, shown, status, submit, t,
-	things, verb, warning} from "/parts.js";
+import {alarm, attempt, cardHead, field, fold, form, h, h2, head, help, icon, label, lineOf, linesOf, mono, named, on, problem, put, replace, row, shown,
+	status, submit, t, things, verb, warning} from "/parts.js";
 import {held} from "/drops.js";
 
 const isType = text => /^(public|com|org|net|io|dyn|de)(\.[\w-]+)+$/i.test(text);
 
-/** Asks who would get a name, a type or a URL. A name of a file elsewhere is judged by its type. */
+// Asks who would get a name, a type or a URL. A name of a file elsewhere is judged by its type.
 async function decide(text, node) {
 	replace(node, status(t("loading")));
 	let result = await verb(["handlers", "test", ...(isType(text) ? ["--type", text] : [text])]);
@@ -31,27 +31,25 @@ function card(line, load) {
 	const may = p && [...["network", "sockets", "signals"].map(key => p[key] && t("may-" + key)),
 		p.reads?.length && t("may-read", {path: p.reads.join(", ")}), p.writes?.length && t("may-write", {path: p.writes.join(", ")})].filter(Boolean);
 	return h("li.card", cardHead(icon("handlers"), h("h2", named(line.localizedName ?? line.name)),
-		[h("span.mono", shown(line.identifier)), " · ", t("origin-" + line.origin)], !builtIn && h("label.row", {for: id}, box, t("enabled"))),
+		[mono(line.identifier), " · ", t("origin-" + line.origin)], !builtIn && h("label.row", {for: id}, box, t("enabled"))),
 	h("p", line.documentTypes.map(({type, name, localizedName}) => h("span.tag", {title: type}, shown(localizedName ?? name ?? type))), line.urlTypes.map(({scheme}) => h("span.tag", shown(scheme) + ":"))),
 	line.warnings.map(text => warning(shown(text))),
 	p && fold(t("may"), h("p.help", t("sandbox-" + (line.sandbox ?? "strict"))), h("ul.dotted", may.map(text => h("li", text)))), error);
 }
 
-/** A form for `waft handlers add`. */
 function adding(load) {
 	const says = status(), error = alarm();
 	const [run, name, claims] = ["/home/…/import.sh", "Photos", "public.image https"].map((placeholder, n) => field({placeholder, required: n < 2}));
-	const [network, copy] = ["may-network", "copyProgram"].map(key => h("label.row", h("input", {type: "checkbox"}), t(key)));
+	const network = h("input", {type: "checkbox"});
 	const add = async () => {
 		const words = claims.value.split(/[\s,]+/).filter(Boolean).flatMap(text => text.includes(".") ? ["--type", text] : ["--scheme", text.replace(/:.*/, "")]);
-		const options = [network.firstChild.checked && "--network", copy.firstChild.checked && "--copy"].filter(Boolean);
-		const done = lineOf(await attempt(error, "handlers", "add", "--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words, ...options), "handler");
-		says.textContent = done ? [t("handlerAdded", {name: done.name}), ...done.warnings.map(shown)].join(" ") : "";
+		const done = lineOf(await attempt(error, "handlers", "add", "--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words, ...(network.checked ? ["--network"] : [])), "handler");
+		put(says, done ? [t("handlerAdded", {name: done.name}), ...done.warnings.map(shown)].join(" ") : "");
 		if (done) load();
 	};
-	return h("section.card", h("h2", t("addHandler")), h("p.help", t("addHandlerHelp")), form(".fields", add,
+	return h("section.card", h2("addHandler"), help("addHandlerHelp"), form(".fields", add,
 		label("program", run), h("div.grid3", label("itsName", name), label("claims", claims)),
-		h("div.row", network, copy), says, error, h("p.row", submit(t("add")))));
+		h("label.row", network, t("may-network")), says, error, h("p.row", submit(t("add")))));
 }
 
 export function open(main, signal) {
@@ -67,7 +65,7 @@ export function open(main, signal) {
 			if (more?.permissions) list.children[problems.length + n]?.replaceWith(card(more, load));
 		}
 	};
-	const zone = h("section.card.takes", h("h2", t("whoTitle")), h("p.help", t("whoHelp")),
+	const zone = h("section.card.takes", h2("whoTitle"), help("whoHelp"),
 		form(".row", () => text.value.trim() && decide(text.value.trim(), answer), h("label.what", h("span.unseen", t("whoLabel")), text), submit(t("test"))), answer);
 	zone.take = async data => {
 		const {files, text: words} = await held(data), name = files?.[0]?.path.split("/")[0] ?? words;

@@ -1,5 +1,5 @@
 // The view of the history: what has arrived, and what this machine has sent.
-import {alarm, button, called, choices, family, h, head, isolated, named, on, problem, replace, row, shown, size, t, verb, wayOf, when} from "/parts.js";
+import {alarm, button, called, choices, family, h, head, isolated, named, on, problem, put, replace, row, shown, size, t, verb, wayOf, when} from "/parts.js";
 
 const PAGE = 50;
 
@@ -7,7 +7,7 @@ const facts = (...all) => all.filter(Boolean).join(" · ");
 
 function arrival(line) {
 	const note = facts(isolated(called(line.from)), wayOf(line.via), size(line.size), when(line.arrived), line.delivery !== "none" && t("delivery-" + line.delivery),
-		line.left && t("left-" + line.left.how), /lying|mislabelled/.test(line.content) && t("liar"));
+		line.left && t("left-" + line.left.how), /lying|mislabelled/.test(line.content) && t("delivery-liar"));
 	return row(family(line.type, line.kind), line.left ? line.stored : h("a", {href: "#inbox/" + line.arrival}, named(line.stored)), note);
 }
 
@@ -29,7 +29,7 @@ export function open(main, signal) {
 		const result = await verb(["history", "--limit", limit, ...(way === "sent" ? ["--sent"] : more ? ["--before", oldest] : [])], {signal});
 		if (signal.aborted) return;
 		const lines = result.lines.filter(line => /^(arrival|transfer)$/.test(line.event)).reverse(), rows = lines.map(way === "sent" ? sent : arrival);
-		error.textContent = problem(result);
+		put(error, problem(result));
 		if (way === "received" && lines.length) oldest = lines.at(-1).arrival;
 		more && way === "received" ? list.append(...rows) : replace(list, rows.length ? rows : h("li.help", t("noHistory")));
 		older.hidden = lines.length < limit;

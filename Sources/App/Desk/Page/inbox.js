@@ -1,17 +1,17 @@
 // The view of the Inbox.
-import {ask, button, called, dots, families, family, fold, framed, h, hasThumb, head, icon, lineOf, named, on, post, problem, replace, select, show, shown,
-	sign, size, status, store, t, verb, when} from "/parts.js";
+import {ask, button, called, dots, families, family, fold, framed, h, hasThumb, head, icon, lineOf, named, on, post, problem, put, replace, searchField,
+	select, show, shown, sign, size, status, store, t, verb, when} from "/parts.js";
 import {preview} from "/preview.js";
 import {roomPicture} from "/room.js";
 import {VirtualList} from "/virtual.js";
 
-/** Items of which there is no small picture. */
+// Items of which there is no small picture.
 const pictureless = new Set();
 
 // Choices of the user, as long as the window is open: the next one has another origin.
 let grid = true, takeTo = "";
 
-/** Whether an item cannot be read before an unlock. */
+// Whether an item cannot be read before an unlock.
 export function isLocked({protection}) {
 	const now = store.protection;
 	return !!protection && protection !== "none" && !(protection === "untilFirstUnlock" ? now?.unlockedOnce : now?.unlocked);
@@ -24,12 +24,12 @@ const stamp = entry => entry.stamp ??= +new Date(time(entry));
 const isLiar = entry => /lying|mislabelled/.test(entry.content) || !!entry.mark;
 
 const ORDERS = {
-	time: (a, b) => stamp(b) - stamp(a) || (b.arrival ?? 0) - (a.arrival ?? 0),
+	"": (a, b) => stamp(b) - stamp(a) || (b.arrival ?? 0) - (a.arrival ?? 0),
 	name: (a, b) => nameOf(a) < nameOf(b) ? -1 : 1,
 	size: (a, b) => (b.size ?? 0) - (a.size ?? 0),
 };
 
-/** Fetches all items, and then what the journal knows of them. `some` is called from time to time. */
+// Fetches all items, and then what the journal knows of them. `some` is called from time to time.
 async function fetchAll(entries, signal, some) {
 	const list = await verb(["inbox", "list"], {signal, each: line => {
 		if (line.event !== "entry") return;
@@ -50,29 +50,26 @@ async function fetchAll(entries, signal, some) {
 
 export function open(main, signal, wanted) {
 	let entries = new Map(), seen = [], chosen = new Set(), anchor = -1, pane = null, loaded = false;
-	const picker = (label, ...options) => select(options, "", {"aria-label": t(label), onchange: () => draw()});
-	const search = h("input", {type: "search", placeholder: t("search"), "aria-label": t("search"), oninput: () => draw()});
-	const byFamily = picker("type", ["", t("allTypes")], ...families.map(f => [f, t("family-" + f)]));
-	const bySender = picker("sender", ["", t("allSenders")]);
-	const byTime = picker("time", ["", t("anyTime")], ["1", t("today")], ["7", t("days7")], ["30", t("days30")]);
-	const byState = picker("state", ["", t("anyState")], ...["none", "waiting", "yes", "no", "failed", "parked", "locked", "liar"].map(s => [s, t("delivery-" + s)]));
-	const order = picker("order", ["time", t("newest")], ["name", t("byName")], ["size", t("largest")]);
-	order.value = "time";
+	const picker = (label, first, ...options) => select([["", t(first)], ...options], "", {ariaLabel: t(label), onchange: () => draw()});
+	const search = searchField("search", () => draw());
+	const byFamily = picker("type", "allTypes", ...families.map(name => [name, t("family-" + name)]));
+	const bySender = picker("sender", "allSenders");
+	const byTime = picker("time", "anyTime", [1, t("today")], [7, t("days7")], [30, t("days30")]);
+	const byState = picker("state", "anyState", ...["none", "waiting", "yes", "no", "failed", "parked", "locked", "liar"].map(name => [name, t("delivery-" + name)]));
+	const order = picker("order", "newest", ["name", t("byName")], ["size", t("largest")]);
 	const toggle = sign("", "grid", () => {grid = !grid; draw();});
 	const room = fold([icon("room"), t("room")], {className: "card room", ontoggle: () => drawRoom()}, h("div"));
-	const total = status(), seal = h("div"), bulk = h("div.row.bulk"), side = h("aside.card.pane", {"aria-label": t("preview"), hidden: true});
+	const total = status(), seal = h("div"), bulk = h("div.row.bulk"), side = h("aside.card.pane", {ariaLabel: t("preview"), hidden: true});
 	const noneTitle = h("h2"), noneHelp = h("p"), none = h("section.empty.card", {hidden: true}, icon("inbox"), noneTitle, noneHelp);
 
 	const list = new VirtualList({
 		label: t("inbox"), isChosen: entry => chosen.has(keyOf(entry)), draw: option, chose: choose,
-		keys: event => {
-			if (event.key === "Enter") side.querySelector("button, a, [tabindex]")?.focus();
-			else if (event.key === " ") toggleOne(list.active);
-			else if (event.key === "Delete") remove();
-			else if (event.key === "Escape") closePane();
-			else if (event.key === "a" && event.ctrlKey) {chosen = new Set(seen.map(keyOf)); drawBulk(); list.update();}
-			else return;
-			event.preventDefault();
+		keys: {
+			Enter: () => side.querySelector("button, a, [tabindex]")?.focus(),
+			" ": () => toggleOne(list.active),
+			Delete: () => remove(),
+			Escape: closePane,
+			a: event => event.ctrlKey && choosing(seen.map(keyOf)),
 		},
 	});
 
@@ -82,18 +79,23 @@ export function open(main, signal, wanted) {
 			"data-src": `${store.facts.previews}/items/${arrival}/thumb`, alt: "", decoding: "async", onerror: event => {pictureless.add(arrival); event.target.remove();},
 		}));
 		return [h("span.tick", {"aria-hidden": "true"}, icon("check")), picture, h("span.what", named(nameOf(entry)),
-			h("span.note", dots(isLiar(entry) && t("liar"), entry.size !== undefined && size(entry.size), from && shown(called(from)), when(time(entry)))))];
+			h("span.note", dots(isLiar(entry) && t("delivery-liar"), size(entry.size), from && shown(called(from)), when(time(entry)))))];
 	}
 
 	function choose(place, event) {
 		const entry = seen[place];
 		if (!entry) return;
 		if (event.target?.closest?.(".tick") || event.ctrlKey && event.type === "click") return toggleOne(place);
-		if (event.shiftKey && anchor >= 0) chosen = new Set(seen.slice(Math.min(anchor, place), Math.max(anchor, place) + 1).map(keyOf));
-		else {chosen = new Set([keyOf(entry)]); anchor = place;}
+		if (!event.shiftKey || anchor < 0) anchor = place;
 		// By the arrow keys the pane follows where it has a place of its own.
 		if (event.type === "click" || matchMedia("(min-width: 70rem)").matches) openPane(entry);
+		choosing(seen.slice(Math.min(anchor, place), Math.max(anchor, place) + 1).map(keyOf));
+	}
+
+	function choosing(keys) {
+		chosen = new Set(keys);
 		drawBulk();
+		list.update();
 	}
 
 	function toggleOne(place) {
@@ -101,18 +103,17 @@ export function open(main, signal, wanted) {
 		if (key === undefined) return;
 		if (!chosen.delete(key)) chosen.add(key);
 		anchor = place;
-		drawBulk();
-		list.update();
+		choosing(chosen);
 	}
 
 	function says(text, bad) {
-		total.textContent = text;
+		put(total, text);
 		total.classList.toggle("bad", !!bad);
 	}
 
-	/** Runs a verb of the Inbox for the chosen items, and says what came of it. */
-	async function act(name, more = [], keys = chosen) {
-		const words = [...keys].map(key => entries.get(key)).filter(Boolean).map(entry => entry.arrival ?? nameOf(entry));
+	// Runs a verb of the Inbox for the chosen items, and says what came of it.
+	async function act(name, keys = [...chosen], ...more) {
+		const words = keys.map(key => entries.get(key)).filter(Boolean).map(entry => entry.arrival ?? nameOf(entry));
 		const result = await verb(["inbox", name, ...words, ...more]), checked = lineOf(result, "verified");
 		for (const line of result.lines) if (/taken|removed/.test(line.event)) forget(line);
 		const faults = result.lines.filter(line => /^(changed|missing|unreadable|absent|failed)$/.test(line.event));
@@ -120,19 +121,19 @@ export function open(main, signal, wanted) {
 		if (text) says(text, result.exit);
 	}
 
-	async function remove(keys = chosen) {
-		const n = keys.size;
-		if (!n || !await ask({title: t("removeTitle", {items: t("items", {n})}), text: t("removeText"), yes: t("remove"), danger: true})) return;
-		await act("remove", [], new Set(keys));
+	async function remove(keys = [...chosen]) {
+		const items = t("items", {n: keys.length});
+		if (!keys.length || !await ask({title: t("removeTitle", {items}), text: t("removeText"), yes: t("remove"), danger: true})) return;
+		await act("remove", keys);
 		list.node.focus();
 	}
 
-	async function take(keys = chosen) {
-		const n = keys.size, folder = n && await ask({title: t("takeTitle", {items: t("items", {n})}), text: t("takeText"), yes: t("take"),
-			more: {label: t("targetFolder"), value: takeTo || store.receiver?.inbox?.replace(/\/[^/]*\/?$/, "")}});
+	async function take(keys = [...chosen]) {
+		const items = t("items", {n: keys.length}), value = takeTo || store.receiver?.inbox?.replace(/\/[^/]*\/?$/, "");
+		const folder = await ask({title: t("takeTitle", {items}), text: t("takeText"), yes: t("take"), more: {label: t("targetFolder"), value}});
 		if (!folder) return;
 		takeTo = folder;
-		await act("take", [folder], new Set(keys));
+		await act("take", keys, folder);
 		list.node.focus();
 	}
 
@@ -155,8 +156,8 @@ export function open(main, signal, wanted) {
 		if (pane === keyOf(entry)) return;
 		pane = keyOf(entry);
 		show(side, true);
-		const only = new Set([pane]);
-		preview(side, entry, {close: closePane, take: () => take(only), remove: () => remove(only), verify: () => act("verify", [], only), retry: () => act("retry", [], only), unlock});
+		const only = [pane];
+		preview(side, entry, {close: closePane, take: () => take(only), remove: () => remove(only), verify: () => act("verify", only), retry: () => act("retry", only), unlock});
 	}
 
 	async function unlock() {
@@ -178,7 +179,7 @@ export function open(main, signal, wanted) {
 		show(bulk, n > 1 || (n === 1 && side.hidden));
 		if (bulk.hidden) return;
 		replace(bulk, h("strong", t("chosenN", {n})), button("takeDots", () => take()), button("verify", () => act("verify")), button("removeDots", () => remove(), ".danger"),
-			sign(t("chooseNone"), "cross", () => {chosen.clear(); drawBulk(); list.update(); list.node.focus();}));
+			sign(t("chooseNone"), "cross", () => {choosing([]); list.node.focus();}));
 	}
 
 	function drawRoom() {if (room.open) roomPicture(room.lastElementChild, [...entries.values()]);}
@@ -189,27 +190,25 @@ export function open(main, signal, wanted) {
 		bySender.value = now;
 	}
 
-	const drawn = framed(() => {
-		const text = search.value.trim().toLocaleLowerCase(), since = byTime.value === "1" ? new Date().setHours(0, 0, 0, 0) : byTime.value ? Date.now() - byTime.value * 864e5 : 0;
+	const draw = framed(() => {
+		const text = search.value.trim().toLocaleLowerCase(), since = byTime.value && new Date().setHours(0, 0, 0, 0) - (byTime.value - 1) * 864e5;
 		const hasState = entry => byState.value === "locked" ? isLocked(entry) : byState.value === "liar" ? isLiar(entry) : (entry.delivery ?? "none") === byState.value;
-		seen = [...entries.values()].filter(entry => (!text || nameOf(entry).toLocaleLowerCase().includes(text)) && (!byFamily.value || family(entry.type, entry.kind) === byFamily.value)
-			&& (!bySender.value || called(entry.from) === bySender.value) && (!since || stamp(entry) >= since) && (!byState.value || hasState(entry)));
+		seen = [...entries.values()].filter(entry => nameOf(entry).toLocaleLowerCase().includes(text) && (!byFamily.value || family(entry.type, entry.kind) === byFamily.value)
+			&& (!bySender.value || called(entry.from) === bySender.value) && stamp(entry) >= since && (!byState.value || hasState(entry)));
 		seen.sort(ORDERS[order.value]);
 		replace(toggle, icon(grid ? "list" : "grid"));
 		toggle.ariaLabel = toggle.title = t(grid ? "asList" : "asGrid");
 		says(seen.length === entries.size ? dots(t("items", {n: seen.length}), size(seen.reduce((sum, e) => sum + (e.size ?? 0), 0))) : t("someSeen", {some: seen.length, n: entries.size}));
 		show(list.node, seen.length);
 		show(none, !seen.length && loaded);
-		noneTitle.textContent = t(entries.size ? "nothingFound" : "emptyInbox");
-		noneHelp.textContent = t(entries.size ? "noMatch" : "emptyInboxHelp");
+		put(noneTitle, t(entries.size ? "nothingFound" : "emptyInbox"));
+		put(noneHelp, t(entries.size ? "noMatch" : "emptyInboxHelp"));
 		if (pane !== null) list.active = seen.findIndex(e => keyOf(e) === pane);
 		list.set(seen, grid);
 		drawBulk();
 		drawSeal();
 		drawRoom();
 	});
-	function draw() {drawn();}
-
 	const load = async () => {
 		says(t("loading"));
 		entries = new Map();
@@ -218,7 +217,7 @@ export function open(main, signal, wanted) {
 		drawSenders();
 		draw();
 		const first = [...entries.values()].find(e => String(e.arrival) === wanted);
-		if (first) {chosen = new Set([keyOf(first)]); openPane(first);}
+		if (first) {openPane(first); choosing([keyOf(first)]);}
 		wanted = null;
 	};
 	main.append(head("inbox", toggle), seal, search, fold(t("filters"), {className: "filters", open: matchMedia("(min-width: 56rem)").matches},

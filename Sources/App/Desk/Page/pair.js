@@ -1,21 +1,21 @@
 // Pairing: two machines become contacts of each other, by six digits that people compare or by a code that works once.
-import {alarm, answerTo, button, called, choices, dots, eachSecond, field, form, h, label, lasting, on, post, problem, qr, replace, select, short, shown,
-	store, submit, t, target, verb, warning} from "/parts.js";
+import {alarm, answerTo, button, called, choices, dots, eachSecond, field, form, h, h2, label, lasting, on, post, problem, put, qr, replace, select, short,
+	shown, store, submit, t, target, verb, warning} from "/parts.js";
 
-/** The QR code of a text in a node; nothing if there is none. */
+// The QR code of a text in a node; nothing if there is none.
 export async function drawQR(node, text, label) {
 	const answer = await post("/qr", {text}).catch(() => null);
 	replace(node, answer?.ok && qr(await answer.json(), label));
 }
 
-/** A card in which people pair. A pairing ends when the view is left. */
+// A card in which people pair. A pairing ends when the view is left.
 export function pairing(signal) {
-	const stage = h("div.pairing", {role: "status"}), node = h("section.card", h("h2", t("pairTitle")), stage);
+	const stage = h("div.pairing", {role: "status"}), node = h("section.card", h2("pairTitle"), stage);
 	let role = "wait", way = "compare", name = "";
 
-	/** What happens here, on which side, and with which peer. */
+	// What happens here, on which side, and with which peer.
 	function ask(wrong = "") {
-		const own = field({maxLength: 63, value: name, oninput: () => {name = own.value;}}), typed = field({placeholder: t("peerHint"), "aria-label": t("peerTyped")});
+		const own = field({maxLength: 63, value: name, oninput: () => {name = own.value;}}), typed = field({placeholder: t("peerHint"), ariaLabel: t("peerTyped")});
 		const code = field({inputMode: "numeric", placeholder: "123-456-789", className: "mono"}), near = h("label", t("peer"));
 		const values = (...keys) => keys.map(key => [key, t("pair-" + key)]);
 		const draw = () => {
@@ -27,8 +27,8 @@ export function pairing(signal) {
 			typed.hidden = near.querySelector("select")?.value !== "";
 			near.hidden = !begins;
 			codeLabel.hidden = !begins || way !== "code";
-			help.textContent = t(`pair-${role}-${way}-help`);
-			go.textContent = t(begins ? "pairBegin" : way === "code" ? "pairShow" : "pairWait");
+			put(help, t(`pair-${role}-${way}-help`));
+			put(go, t(begins ? "pairBegin" : way === "code" ? "pairShow" : "pairWait"));
 		};
 		const start = () => {
 			const peer = near.querySelector("select")?.value || typed.value.trim(), digits = code.value.replace(/\D/g, "");
@@ -38,7 +38,7 @@ export function pairing(signal) {
 			run(["pair", ...(name.trim() ? ["--name", name.trim()] : []), ...(compares ? ["--answer-fd", "0"] : ["--code"]), ...(begins ? ["--", peer] : compares ? ["--accept"] : [])],
 				{answers: compares || undefined, input: begins && !compares ? digits.replace(/(...)(...)/, "$1-$2-") + "\n" : undefined});
 		};
-		const fail = (key, input) => {error.textContent = t(key); input.focus();};
+		const fail = (key, input) => {put(error, t(key)); input.focus();};
 		const codeLabel = label("code", code), help = h("p.help"), go = submit(""), error = alarm(wrong);
 		stage.ariaLive = "off";
 		replace(stage, form(".fields", start,
@@ -50,7 +50,7 @@ export function pairing(signal) {
 		return go;
 	}
 
-	/** Runs `waft pair`, and shows each of its lines. */
+	// Runs `waft pair`, and shows each of its lines.
 	async function run(words, options) {
 		const stop = new AbortController(), all = AbortSignal.any([signal, stop.signal]), left = h("p.help", {"aria-live": "off"}), main = h("div.stage"), who = h("div");
 		let call = null;
@@ -66,7 +66,7 @@ export function pairing(signal) {
 			case "begun": call = line.call; break;
 			case "open": {
 				const end = Date.now() + line.seconds * 1000, code = h("div");
-				eachSecond(() => {left.textContent = t("left", {time: lasting((end - Date.now()) / 1000)});}, all);
+				eachSecond(() => {put(left, t("left", {time: lasting((end - Date.now()) / 1000)}));}, all);
 				say(h("p.big", t("pairWaits")), line.code ? [h("p", t("pairCodeThere")), h("p.digits", line.code), code, h("p.help", h("code", `waft pair ${shown(store.facts.name)} --code`))]
 					: h("p", t("pairThere"), " ", h("code", "waft pair " + shown(store.facts.name))));
 				if (line.code) drawQR(code, line.code, t("qrOf", {what: line.code}));

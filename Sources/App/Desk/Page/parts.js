@@ -9,73 +9,58 @@ import {$, h, named, replace, shown, svg} from "/dom.js";
 import {icon} from "/icons.js";
 import {problem, verb} from "/verbs.js";
 import {has, t} from "/words.js";
-
-/** A button that says the word of its key. */
 export const button = (key, onclick, more = "") => h("button" + more, {"data-key": key, onclick}, t(key));
+export const sign = (label, name, onclick) => h("button.round", {ariaLabel: label, title: label, onclick}, icon(name));
 
-/** A button with a sign instead of words. */
-export const sign = (label, name, onclick) => h("button.round", {"aria-label": label, title: label, onclick}, icon(name));
-
-/** A field for a text that is no prose. */
+// A field for a text that is no prose.
 export const field = (more, what = "input") => h(what, {dir: "auto", autocomplete: "off", spellcheck: false}, more);
-
-/** A choice; options are pairs of a value and a text. */
 export const select = (options, value, more) =>
 	h("select", more, options.map(([of, text]) => h("option", {value: of, selected: of === value}, text)));
-
-/** A form that calls `work` instead of being sent. */
 export const form = (what, work, ...rest) => h("form" + what, {onsubmit: event => {event.preventDefault(); work();}}, rest);
-
-/** The button that submits a form. */
 export const submit = (text, more) => h("button.primary", {type: "submit"}, more, text);
 
-/** Buttons of which one is chosen; `choose` gets its value. */
-export const choices = (label, name, values, now, choose) => h("div.choices", {role: "radiogroup", "aria-label": label},
+// Buttons of which one is chosen; `choose` gets its value.
+export const choices = (label, name, values, now, choose) => h("div.choices", {role: "radiogroup", ariaLabel: label},
 	values.map(([value, text]) => h("label", h("input", {type: "radio", name, value, checked: value === now, onchange: () => choose(value)}), h("span", text))));
-
-/** A place for what went wrong. */
 export const alarm = (...text) => h("p.bad", {role: "alert"}, text);
 
 // Runs a verb; an alarm says why it has failed.
 export async function attempt(error, ...words) {
-	error.textContent = "";
+	put(error, "");
 	const result = await verb(words);
-	error.textContent = problem(result);
+	put(error, problem(result));
 	return result;
 }
 
-// Says how something goes.
 export const status = (...text) => h("p.help", {role: "status"}, text);
 
-export const warning = (...text) => h("p.warning", icon("warn"), h("span", text));
+export const help = key => h("p.help", t(key));
 
-/** A view without anything in it. */
+export const h2 = key => h("h2", t(key));
+
+export const mono = text => h("span.mono", shown(text));
+
+export const warning = (...text) => h("p.warning", icon("warn"), h("span", text));
 export const empty = (name, key) => h("section.empty.card", icon(name), h("h2", t(key)), h("p", t(key + "Help")));
 
-/** A line of a list: a picture, a name with a note below, and more. */
+// A line of a list: a picture, a name with a note below, and more.
 export const row = (picture, name, note, ...more) =>
 	h("li", typeof picture === "string" ? icon(picture) : picture, h("div.what", typeof name === "string" ? named(name) : name, h("span.note", note)), more);
-
-// The head of a card.
 export const cardHead = (face, title, state, ...more) => h("div.head", h("span.face", face), h("div.what", title, h("span.state", state)), more);
-
-// Something that can be unfolded.
 export const fold = (summary, ...rest) => h("details", h("summary", summary), rest);
 
 export const label = (key, ...inputs) => h("label", t(key), inputs);
 
-export const things = (...rows) => h("ul.things", rows);
+export const searchField = (key, oninput) => h("input", {type: "search", placeholder: t(key), ariaLabel: t(key), oninput});
 
-/** The head of a view. */
+export const things = (...rows) => h("ul.things", rows);
 export const head = (view, ...more) => h("div.head", h("h1", t(view)), more);
 
-/** The name of a dialect; "" for Waft's own. */
+// The name of a dialect; "" for Waft's own.
 export const wayOf = via => !via || via === "waft" ? "" : has("via-" + via) ? t("via-" + via) : shown(via);
-
-/** Facts in a line; those that are missing are left out. */
 export const dots = (...facts) => facts.flat().filter(Boolean).join(" · ");
 
-/** A picture of a QR code, drawn from the rows of the gateway; "1" is dark. */
+// A picture of a QR code, drawn from the rows of the gateway; "1" is dark.
 export const qr = ({size, rows}, label) => {
 	let d = "";
 	rows.forEach((row, y) => {for (const {0: run, index} of row.matchAll(/1+/g)) d += `M${index} ${y}h${run.length}v1h-${run.length}z`;});

@@ -1,17 +1,17 @@
 // The view of the peers: contacts first, then others, then those who are away.
-import {button, called, deviceIcon, framed, h, has, head, icon, isContact, named, on, replace, short, shown, store, t, wayOf} from "/parts.js";
+import {button, called, deviceIcon, framed, h, h2, has, head, icon, isContact, named, on, replace, short, shown, store, t, wayOf} from "/parts.js";
 import {examine} from "/doctor.js";
 import {visibilitySwitch} from "/visible.js";
 import {openSheet} from "/send.js";
 
-/** The kind of device, the dialect's name, and what is known of the key. */
+// The kind of device, the dialect's name, and what is known of the key.
 function peerFacts(peer) {
 	if (peer.away) return [t("isAway")];
 	const kind = (peer.device ?? "").toLowerCase(), machine = [has("device-" + kind) ? t("device-" + kind) : shown(peer.device), wayOf(peer.via)];
 	return [machine.filter(Boolean).join(" · "), isContact(peer) ? t("isContact") : peer.id ? t("isStranger", {key: short(peer.id)}) : t("noKey")].filter(Boolean);
 }
 
-/** All peers for lists of choice: [contacts, others, away]. */
+// All peers for lists of choice: [contacts, others, away].
 export function peersInOrder() {
 	const order = (a, b) => called(a).localeCompare(called(b)), all = [...store.peers.values()].filter(p => !store.contacts.get(p.id)?.blocked);
 	const away = [...store.away.values()].map(peer => ({...peer, rememberedAs: peer.name, away: true}));
@@ -25,7 +25,7 @@ function card(peer) {
 	const name = called(peer) || t("unnamed"), known = isContact(peer), facts = peerFacts(peer);
 	return h("li", h(`button.peer${peer.away ? ".away" : ""}`, {
 		"data-key": "peer-" + (peer.id ?? peer.handle ?? peer.name), onclick: () => openSheet({peers: [peer]}),
-		"aria-label": t(peer.away ? "queueFor" : "sendTo", {name}) + ". " + facts.join(", "), drop: peer, title: peer.away ? shown(peer.reason) : "",
+		ariaLabel: t(peer.away ? "queueFor" : "sendTo", {name}) + ". " + facts.join(", "), drop: peer, title: peer.away ? shown(peer.reason) : "",
 	}, h("span.face", deviceIcon(peer), known && h("span.proved", icon("check"))), named(name), h("span.facts", facts.map(fact => h("span", fact)))));
 }
 
@@ -38,12 +38,12 @@ export function open(main, signal) {
 	setTimeout(() => {ready = true; draw();}, store.peers.size ? 0 : 5000);
 	const draw = framed(() => {
 		const [contacts, others, away] = peersInOrder(), nobody = !contacts.length && !others.length;
-		replace(lists, part("contactsHere", contacts), part("othersHere", others), part("notHere", away));
+		replace(lists, part("contacts", contacts), part("othersHere", others), part("notHere", away));
 		if (nobody && ready && none.hidden) examine(found);
 		none.hidden = !nobody || !ready;
 		looking.hidden = !nobody || ready;
 	});
-	none.append(h("h2", t("nobodyTitle")), h("p", t("nobodyHelp")), found, h("p.row", button("examineAgain", () => examine(found))));
+	none.append(h2("nobodyTitle"), h("p", t("nobodyHelp")), found, h("p.row", button("examineAgain", () => examine(found))));
 	main.append(head("peers", h("button.primary", {onclick: () => openSheet({})}, icon("send"), t("send"))),
 		visibilitySwitch(signal), h("p.help.drophint", t("dropHint")), looking, lists, none);
 	on("peers contacts", draw, signal);

@@ -1,7 +1,7 @@
 // The rate over time as a small picture, and what follows from it.
 import {dots, lasting, size, svg, t} from "/parts.js";
 
-/** Bytes a second over the last three seconds; 0 if nothing moves. */
+// Bytes a second over the last three seconds; 0 if nothing moves.
 export function rate({samples}) {
 	const last = samples.at(-1), from = samples.findLast(s => last.at - s.at > 3000) ?? samples[0];
 	return last && last.at > from.at ? (last.bytes - from.bytes) / (last.at - from.at) * 1000 : 0;
@@ -18,7 +18,7 @@ export function figures(transfer) {
 		speed > 0 && total > bytes && t("left", {time: lasting((total - bytes) / speed)}));
 }
 
-/** The picture: 240 by 40, the highest rate at the top. */
+// The picture: 240 by 40, the highest rate at the top.
 export function plot({samples}) {
 	const rates = [];
 	for (let n = 1; n < samples.length; n++) {

@@ -1,17 +1,15 @@
 // The pane with one item of the Inbox. Nothing of it runs: pictures, sound and film come from another origin, the rest is text.
-import {alarm, attempt, button, called, dots, family, fold, h, has, icon, lineOf, linesOf, named, on, replace, shown, shownLines, sign, size, status, store,
-	t, things, verb, warning, wayOf, when} from "/parts.js";
+import {alarm, attempt, button, called, dots, family, fold, h, has, help, icon, lineOf, linesOf, mono, named, on, replace, shown, shownLines, sign, size,
+	status, store, t, things, verb, warning, wayOf, when} from "/parts.js";
 import {isLocked} from "/inbox.js";
 
-/** Facts: pairs of a word and a value; those without a value are left out. */
+// Facts: pairs of a word and a value; those without a value are left out.
 const table = facts => h("dl.facts-table", facts.filter(([, value]) => value).map(([key, value]) =>
 	[h("dt", t(key)), h("dd", {dir: "auto"}, typeof value === "string" ? shown(value) : value)]));
 
 const text = content => h("pre.text", {tabIndex: 0, dir: "auto"}, content);
-
-/** What `waft preview` says, by its form. */
 function body(line) {
-	const cut = line.isCut && h("p.help", t("isCut"));
+	const cut = line.isCut && help("isCut");
 	switch (line.shownAs) {
 	case "text": return [text((line.lines ?? []).map(l => l.replace(/[\u202a-\u202e\u2066-\u2069]/g, shown)).join("\n")), cut];
 	case "document": return [line.pageCount && h("p.help", t("pages", {n: line.pageCount})), line.lines?.length > 0 && text(line.lines.join("\n")), cut];
@@ -27,7 +25,7 @@ function body(line) {
 	return [];
 }
 
-/** The content itself, from the other origin. */
+// The content itself, from the other origin.
 function content({arrival, type, kind, stored}) {
 	const src = `${store.facts.previews}/items/${arrival}`, form = family(type, kind);
 	if (arrival && form === "image") return h("img.picture", {src, alt: t("pictureOf", {name: stored}), onerror: event => event.target.remove()});
@@ -35,8 +33,8 @@ function content({arrival, type, kind, stored}) {
 }
 
 const call = a => h("li.call", h("div.what", h("strong", shown(a.name ?? a.handler)),
-	h("span.note", dots(has("handler-" + a.handlerAnswer) && t("handler-" + a.handlerAnswer), a.exitCode !== undefined && t("exitCode", {code: a.exitCode}),
-		when(a.began), a.reason && shown(a.reason))), a.output && h("pre.text", {tabIndex: 0}, shownLines(a.output))));
+	h("span.note", dots(has("delivery-" + a.handlerAnswer) && t("delivery-" + a.handlerAnswer), a.exitCode !== undefined && t("exitCode", {code: a.exitCode}),
+		when(a.began), shown(a.reason))), a.output && h("pre.text", {tabIndex: 0}, shownLines(a.output))));
 
 const calls = (attempts = []) => attempts.length > 0 && fold(t("calls", {n: attempts.length}), {open: attempts.some(a => a.handlerAnswer === "failed")},
 	things(attempts.map(call)));
@@ -72,7 +70,7 @@ export async function preview(side, entry, acts) {
 	if (can.has("open")) buttons.prepend(button("open", () => act("open", which), ".primary"));
 	if (/failed|parked|no$/.test(known.delivery)) buttons.append(button("retry", acts.retry));
 	replace(facts, table([["type", entry.type && h("span", t("family-" + kind), " ", h("span.help.mono", shown(entry.type)))],
-		["size", known.size !== undefined && size(known.size)], ["sender", called(entry.from)], ["via", known.via && (wayOf(known.via) || "Waft")], ["arrivedAt", when(known.arrived)],
+		["size", size(known.size)], ["sender", called(entry.from)], ["via", known.via && (wayOf(known.via) || "Waft")], ["arrivedAt", when(known.arrived)],
 		["delivery", known.delivery && t("delivery-" + known.delivery)], ["subject", known.annotation?.subject], ["contents", line?.contentExplanation],
-		["place", h("span.mono", shown(entry.path))], ["checksum", known.digest && h("span.mono", shown(known.digest))]]), calls(known.attempts));
+		["place", mono(entry.path)], ["checksum", known.digest && mono(known.digest)]]), calls(known.attempts));
 }

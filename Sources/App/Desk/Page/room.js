@@ -7,7 +7,7 @@ function sums(entries, key) {
 	return all;
 }
 
-/** Bars, the longest first; from the seventh on they are one. */
+// Bars, the longest first; from the seventh on they are one.
 function bars(title, all, label) {
 	const sorted = [...all].sort((a, b) => b[1] - a[1]), first = sorted.slice(0, 6), rest = sorted.slice(6).reduce((sum, [, n]) => sum + n, 0), most = first[0]?.[1] || 1;
 	if (rest) first.push([null, rest]);
@@ -17,7 +17,7 @@ function bars(title, all, label) {
 			svg("svg", {viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true"}, bar("ground", 100), bar("bar", Math.max(.5, Math.min(100, bytes / most * 100))))))));
 }
 
-/** Columns of the last thirty days. */
+// Columns of the last thirty days.
 function days(entries) {
 	const midnight = new Date().setHours(0, 0, 0, 0), columns = Array(30).fill(0);
 	for (const entry of entries) {

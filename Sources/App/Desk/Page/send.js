@@ -1,13 +1,13 @@
 // The sheet for sending: what, and to whom, or what else to do with it.
-import {$, alarm, button, called, deviceIcon, family, form, h, lineOf, named, on, post, problem, read, replace, row, shown, sign, size, status, submit, t,
-	target, verb} from "/parts.js";
+import {$, alarm, button, called, deviceIcon, family, form, h, help, lineOf, named, on, post, problem, put, read, replace, row, shown, sign, size, status,
+	submit, t, target, verb} from "/parts.js";
 import {tar} from "/tar.js";
 import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
 import {peersInOrder} from "/peers.js";
 
 let items = [], chosen = new Map(), leave = null;
 
-/** Puts files together: those of a folder become one item. A path without a file is that of a folder. */
+// Puts files together: those of a folder become one item. A path without a file is that of a folder.
 function packed(found) {
 	const folders = new Map(), made = [];
 	for (const {file, path} of found) {
@@ -20,26 +20,24 @@ function packed(found) {
 	return made;
 }
 
-/** A text of one line that is a link, or a text; null if there is none. */
+// A text of one line that is a link, or a text; null if there is none.
 function typed() {
 	const text = $("sheet-text").value;
 	return !text.trim() ? null : /^[a-z][a-z0-9+.-]*:\S+$/i.test(text.trim()) ? {kind: "url", text: text.trim()} : {kind: "text", text};
 }
 
-/** Sends what was dropped on a peer. */
 export function sendAtOnce(peer, {files}) {
 	sendFiles(peer, packed(files));
 	location.hash = "#transfers";
 }
 
-/** Opens the dialog of the system for files, then the sheet. */
 function chooseFiles(folder) {
 	const input = h("input", {type: "file", multiple: true, webkitdirectory: folder});
 	input.onchange = () => openSheet({files: [...input.files].map(file => ({file, path: file.webkitRelativePath || file.name}))});
 	input.click();
 }
 
-/** Opens the sheet, or adds to it while it is open. */
+// Opens the sheet, or adds to it while it is open.
 export function openSheet({files, text, paths = [], peers = [], error = ""}) {
 	const sheet = $("sheet"), fresh = !sheet.open;
 	if (fresh) {items = []; chosen = new Map(); draw(sheet);}
@@ -49,7 +47,7 @@ export function openSheet({files, text, paths = [], peers = [], error = ""}) {
 	if (text) $("sheet-text").value = ($("sheet-text").value + "\n" + text).trim();
 	for (const peer of peers) chosen.set(target(peer), peer);
 	if (fresh) sheet.showModal();
-	$("sheet-problem").textContent = error;
+	put($("sheet-problem"), error);
 	drawItems();
 	drawPeers();
 	(items.length && chosen.size ? $("sheet-go") : $("sheet-files")).focus();
@@ -61,7 +59,7 @@ function draw(sheet) {
 	known = "";
 	replace(sheet, form("", go, h("div.head", h("h2#sheet-title", t("send")), sign(t("close"), "cross", () => sheet.close())),
 		h("div.row.choose", button("files", () => chooseFiles(false), "#sheet-files"), button("folder", () => chooseFiles(true))),
-		h("ul.things#sheet-items", {"aria-label": t("chosen")}),
+		h("ul.things#sheet-items", {ariaLabel: t("chosen")}),
 		h("label", {for: "sheet-text"}, t("textOrLink")), h("textarea#sheet-text", {rows: 2, dir: "auto", oninput: drawGo}),
 		h("label", {for: "sheet-subject"}, t("subject")), h("input#sheet-subject", {maxLength: 200, dir: "auto"}),
 		h("fieldset.to", h("legend", t("toWhom")), h("div#sheet-peers")), h("p.help#sheet-note"), h("div#sheet-more"), alarm({id: "sheet-problem"}),
@@ -91,14 +89,14 @@ function drawPeers() {
 		onchange: event => {event.target.checked ? chosen.set(target(peer), peer) : chosen.delete(target(peer)); drawGo();},
 	}), deviceIcon(peer), named(called(peer) || t("unnamed")), peer.away && h("span.note", t("isAway")));
 	const all = peersInOrder().flat();
-	replace($("sheet-peers"), all.length ? all.map(box) : h("p.help", t("nobodyTitle")));
+	replace($("sheet-peers"), all.length ? all.map(box) : help("nobodyTitle"));
 	drawGo();
 }
 
 function drawGo() {
 	const n = items.length + (typed() ? 1 : 0), away = [...chosen.values()].some(peer => peer.away), blobs = items.some(item => item.blob);
-	$("sheet-go").textContent = n && chosen.size ? t("sendN", {items: t("items", {n}), peers: t("toPeers", {n: chosen.size})}) : t("send");
-	$("sheet-note").textContent = [blobs && t("streamNote"), away && t("awayNote"), away && blobs && t("awayCopies")].filter(Boolean).join(" ");
+	put($("sheet-go"), n && chosen.size ? t("sendN", {items: t("items", {n}), peers: t("toPeers", {n: chosen.size})}) : t("send"));
+	put($("sheet-note"), [blobs && t("streamNote"), away && t("awayNote"), away && blobs && t("awayCopies")].filter(Boolean).join(" "));
 	drawActivities();
 }
 
@@ -106,7 +104,7 @@ function drawGo() {
 
 let known = "", asking = new AbortController();
 
-/** Asks for the activities when the items have changed. Files of the browser and other items together have none. */
+// Asks for the activities when the items have changed. Files of the browser and other items together have none.
 function drawActivities() {
 	const words = typed(), blobs = items.filter(item => item.blob), paths = items.filter(item => item.path).map(item => item.path), others = paths.length || words;
 	const now = JSON.stringify([items.map(({name, size: bytes}) => [name, bytes]), words]);
@@ -138,12 +136,12 @@ function activities(found, run) {
 	const says = status(), error = alarm();
 	const buttons = found.map(({type, title, reason}) => h("button", {disabled: !!reason, title: shown(reason), onclick: async () => {
 		buttons.forEach(node => {node.ariaDisabled = "true";});
-		error.textContent = "";
-		says.textContent = t("activityRuns", {name: title});
+		put(error, "");
+		put(says, shown(title) + " …");
 		const result = await run(type).catch(() => ({exit: 1, errors: t("unreachable"), lines: []})), made = lineOf(result, "completed")?.returnedItems ?? [];
 		buttons.forEach(node => {node.ariaDisabled = null;});
-		says.textContent = result.exit ? "" : t("activityDone", {name: title}) + made.map(path => " " + shown(path)).join();
-		error.textContent = problem(result);
+		put(says, result.exit ? "" : t("activityDone", {name: title}) + made.map(path => " " + shown(path)).join());
+		put(error, problem(result));
 	}}, shown(title)));
 	return h("fieldset", h("legend", t("activities")), h("div.row", buttons), says, error);
 }
@@ -152,7 +150,7 @@ function go() {
 	const words = typed(), subject = $("sheet-subject").value.trim(), peers = [...chosen.values()];
 	const blobs = items.filter(item => item.blob), paths = items.filter(item => item.path);
 	const wrong = !items.length && !words ? "nothingChosen" : !peers.length ? "nobodyChosen" : "";
-	$("sheet-problem").textContent = wrong && t(wrong);
+	put($("sheet-problem"), wrong && t(wrong));
 	if (wrong) return;
 	for (const peer of peers) {
 		if (blobs.length) sendFiles(peer, blobs, subject);

@@ -12,7 +12,6 @@ function begin(peer, items) {
 	return transfer;
 }
 
-/** Takes a line of `waft send --json`. */
 function take(transfer, line) {
 	switch (line.event) {
 	case "offered": Object.assign(transfer, {state: "asking", items: line.items, count: line.count, total: line.size ?? transfer.total}); break;
@@ -47,13 +46,12 @@ function finish(transfer, end) {
 	changed("outbox");
 }
 
-/** A page cannot tell a file that is gone from a connection that is: whether all files can still be read. */
+// A page cannot tell a file that is gone from a connection that is: whether all files can still be read.
 async function areReadable({blob, files = [blob]}) {
 	for (const file of files) if (!await file.slice(0, 1).arrayBuffer().catch(() => null)) return false;
 	return true;
 }
 
-/** The body for a sending of files. */
 export const sendingOf = (items, more) => ({...more, items: items.map(({name, size, kind, entries}) => ({name, size, kind, entries}))});
 
 /**
@@ -74,7 +72,6 @@ export async function stream(items, more, {each, began, unreadable}) {
 	}});
 }
 
-/** Sends files that the browser has; to a peer that is away, by the outbox. */
 export async function sendFiles(peer, items, subject) {
 	const transfer = begin(peer, items.map(({name, size, kind}) => ({name, size, kind})));
 	try {
@@ -86,11 +83,11 @@ export async function sendFiles(peer, items, subject) {
 	} catch {finish(transfer, {exit: 1, errors: t("unreachable")});}
 }
 
-/** The options of `send` and `share` for a text or a link; a text goes by the input. */
+// The options of `send` and `share` for a text or a link; a text goes by the input.
 export const wordsOf = words => words?.kind === "url" ? ["--url", words.text] : words ? ["--text", "-"] : [];
 export const inputOf = words => words?.kind === "text" ? words.text : undefined;
 
-/** Sends texts, links and paths of this machine by `waft send`; to a peer that is away, by the outbox. */
+// Sends texts, links and paths of this machine by `waft send`; to a peer that is away, by the outbox.
 export async function sendWords(peer, {paths, words, subject}) {
 	const transfer = begin(peer, [...paths.map(({name}) => ({name, kind: "file"})), ...(words ? [{name: words.text.slice(0, 80), kind: words.kind}] : [])]);
 	transfer.cancel = () => transfer.stop.abort();

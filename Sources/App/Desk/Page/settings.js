@@ -1,17 +1,18 @@
 // The view of the settings: a form made from `config schema` and `config list`.
-import {alarm, attempt, dots, field, h, head, lineOf, linesOf, on, problem, replace, select, shown, status, t, verb, warning} from "/parts.js";
+import {alarm, attempt, dots, field, h, h2, head, help, lineOf, linesOf, mono, on, problem, put, replace, searchField, select, shown, status, t, verb,
+	warning} from "/parts.js";
 
-/** Groups by the settings' names; the others come last. */
-const GROUPS = [["machine", /^(name|port|logLevel|inhibitSleep)$/], ["offers", /^(accept|policy|arbiter|eligibility|previews|notifications|conflict|visibility)$/],
-	["store", /^(reserve|strangerQuota|partial|inbox)/], ["protection", /^(protection|lock|clearQuota)/], ["handlers", /^(hook|sandbox|openReceived|excluded|handler)/],
-	["network", /^(discovery|skip|search|dialects)/], ["outbox", /^outbox/], ["web", /^web/], ["more", /./]];
+// Groups by the settings' names; the others come last.
+const GROUPS = [["group-machine", /^(name|port|logLevel|inhibitSleep)$/], ["group-offers", /^(accept|policy|arbiter|eligibility|previews|notifications|conflict|visibility)$/],
+	["room", /^(reserve|strangerQuota|partial|inbox)/], ["group-protection", /^(protection|lock|clearQuota)/], ["handlers", /^(hook|sandbox|openReceived|excluded|handler)/],
+	["group-network", /^(discovery|skip|search|dialects)/], ["outbox", /^outbox/], ["group-web", /^web/], ["more", /./]];
 
 const schemaOf = (schema, name) => name.split(".").reduce((at, part) => at?.properties?.[part], schema);
 
-/** Rules are changed in the file. */
+// Rules are changed in the file.
 const isFixed = line => /rules|fixed/.test(line.form);
 
-/** The control for a setting; `change` gets its values as texts, or null for none. */
+// The control for a setting; `change` gets its values as texts, or null for none.
 function control(line, schema, id, change) {
 	const {form, values} = line, now = values[0] ?? "", common = {id, "data-key": id, "aria-describedby": `${id}-help ${id}-error`};
 	const choices = (schema?.oneOf ?? schema?.anyOf)?.filter(c => c.const !== undefined), onchange = ({target}) => change(target.value.trim() ? [target.value.trim()] : null);
@@ -27,7 +28,7 @@ function setting(line, schema) {
 	const id = "s-" + line.setting, error = alarm({id: id + "-error"}), note = status(), place = h("div.field"), source = h("p.note");
 	const run = async (...words) => {
 		const result = await attempt(error, "config", ...words), done = lineOf(result, "settingChanged");
-		note.textContent = done ? [t(done.inUse === false ? "savedOnly" : "saved"), done.hiddenBy && t("hiddenBy", {name: done.hiddenBy}), ...(done.warnings ?? []).map(shown)].filter(Boolean).join(" ") : "";
+		put(note, done ? [t(done.inUse === false ? "savedOnly" : "saved"), done.hiddenBy && t("hiddenBy", {name: done.hiddenBy}), ...(done.warnings ?? []).map(shown)].filter(Boolean).join(" ") : "");
 		if (result.exit) return;
 		const fresh = (await verb(["config", "list", "--all"])).lines.find(l => l.setting === line.setting);
 		if (fresh) {Object.assign(line, fresh); draw();}
@@ -40,12 +41,12 @@ function setting(line, schema) {
 			isSet && !isFixed(line) && h("button.link", {"data-key": id + "-reset", onclick: () => change(null)}, t("reset")));
 	};
 	draw();
-	return h("div.setting", {"data-find": (line.setting + " " + line.explanation).toLowerCase()}, h(isFixed(line) ? "p.label" : "label", {for: id}, h("span.mono", shown(line.setting))),
+	return h("div.setting", {"data-find": (line.setting + " " + line.explanation).toLowerCase()}, h(isFixed(line) ? "p.label" : "label", {for: id}, mono(line.setting)),
 		h("p.help", {id: id + "-help"}, shown(line.explanation)), place, source, note, error);
 }
 
 export function open(main, signal) {
-	const faults = h("div"), groups = h("div.cards"), find = h("input", {type: "search", placeholder: t("searchSettings"), "aria-label": t("searchSettings"), oninput: () => filter()});
+	const faults = h("div"), groups = h("div.cards"), find = searchField("searchSettings", () => filter());
 	const filter = () => {
 		const text = find.value.trim().toLowerCase();
 		for (const node of groups.querySelectorAll(".setting")) node.hidden = !node.dataset.find.includes(text);
@@ -63,11 +64,11 @@ export function open(main, signal) {
 		replace(groups, GROUPS.map(([name, pattern]) => {
 			const mine = [...rest].filter(line => pattern.test(line.setting));
 			mine.forEach(line => rest.delete(line));
-			return mine.length > 0 && h("section.card", h("h2", t("group-" + name)), mine.map(line => setting(line, schemaOf(root, line.setting))));
+			return mine.length > 0 && h("section.card", h2(name), mine.map(line => setting(line, schemaOf(root, line.setting))));
 		}));
 		filter();
 	};
-	main.append(head("settings"), h("p.help", t("settingsHelp")), find, faults, groups);
+	main.append(head("settings"), help("settingsHelp"), find, faults, groups);
 	on("settings", () => {check(); if (!groups.contains(document.activeElement)) load();}, signal);
 	on("back", load, signal);
 	check();

@@ -7,7 +7,7 @@ export const store = {
 
 const listeners = new Map();
 
-/** Calls `work` at each change of one of the topics, until the signal aborts. */
+// Calls `work` at each change of one of the topics, until the signal aborts.
 export function on(topics, work, signal) {
 	for (const topic of topics.split(" ")) {
 		if (!listeners.has(topic)) listeners.set(topic, new Set());
@@ -17,11 +17,9 @@ export function on(topics, work, signal) {
 }
 
 export const changed = (topic, detail) => listeners.get(topic)?.forEach(work => work(detail));
-
-/** The user's name for a peer, or the name that it gives itself. */
 export const called = peer => store.contacts.get(peer?.id)?.name ?? peer?.contact ?? peer?.name ?? peer?.rememberedAs ?? "";
 
 export const isContact = peer => store.contacts.get(peer?.id)?.blocked === false;
 
-/** The word for --to. */
+// The word for --to.
 export const target = peer => peer.id ?? peer.rememberedAs ?? peer.name;

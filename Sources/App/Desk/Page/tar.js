@@ -2,7 +2,7 @@
 
 const bytes = text => new TextEncoder().encode(text);
 const octal = (n, width) => n.toString(8).padStart(width - 1, "0") + "\0";
-/** The largest number of a header's field of 12. */
+// The largest number of a header's field of 12.
 const MOST = 0o77777777777;
 
 function header(name, size, type, seconds) {
@@ -14,7 +14,7 @@ function header(name, size, type, seconds) {
 	return block;
 }
 
-/** A record of a pax header: its length counts itself. */
+// A record of a pax header: its length counts itself.
 function record(key, value) {
 	const rest = bytes(` ${key}=${value}\n`).length;
 	let length = rest + 1;
@@ -24,7 +24,7 @@ function record(key, value) {
 
 const padded = size => new Uint8Array((512 - size % 512) % 512);
 
-/** The parts of one entry; `time` in milliseconds. A pax header has what the old one cannot say. */
+// The parts of one entry; `time` in milliseconds. A pax header has what the old one cannot say.
 function entry(path, size, type, time) {
 	const name = path.replace(/[^ -~]/g, "_").slice(0, 100), fits = size <= MOST, whole = time >= 0 && time % 1000 === 0;
 	const pax = bytes((name === path ? "" : record("path", path)) + (fits ? "" : record("size", size)) + (whole ? "" : record("mtime", (time / 1000).toFixed(3))));
@@ -32,7 +32,7 @@ function entry(path, size, type, time) {
 	return pax.length ? [header("PaxHeader", pax.length, "x", 0), pax, padded(pax.length), own] : [own];
 }
 
-/** Browsers tell no time of a folder: it is that of the newest thing in it. */
+// Browsers tell no time of a folder: it is that of the newest thing in it.
 const newest = inside => inside instanceof Map ? inside.size ? Math.max(...[...inside.values()].map(newest)) : Date.now() : inside.lastModified;
 
 /**

@@ -1,6 +1,6 @@
 // The view of the transfers of this window, both ways, and of the outbox.
-import {alarm, called, cardHead, changed, dots, empty, family, fold, framed, h, has, head, icon, isolated, linesOf, named, on, problem, replace, row, shown,
-	sign, size, store, t, verb, when} from "/parts.js";
+import {alarm, called, cardHead, changed, dots, empty, family, fold, framed, h, h2, has, head, icon, isolated, linesOf, named, on, problem, put, replace,
+	row, shown, sign, size, store, t, verb, when} from "/parts.js";
 import {figures, plot} from "/plot.js";
 
 const okay = state => /^(stored|sent|opened|deferred|handlerFailed|there)$/.test(state);
@@ -22,13 +22,13 @@ function state({way, to, state, queued, good, cancelled, results, count}) {
 
 function resultRow({state, name = "", stored, size: bytes, answer, reason, arrival}) {
 	const text = dots(stored && stored !== name ? t("storedAs", {name: stored}) : has("result-" + state) ? t("result-" + state) : state,
-		has("handler-" + answer) && t("handler-" + answer), reason && shown(reason), bytes && size(bytes));
+		has("delivery-" + answer) && t("delivery-" + answer), shown(reason), bytes && size(bytes));
 	const node = row(okay(state) ? "check" : "cross", arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
 	node.className = okay(state) ? "good" : "wrong";
 	return node;
 }
 
-/** One card, made once and kept up to date, so that nothing in it loses the focus. */
+// One card, made once and kept up to date, so that nothing in it loses the focus.
 function card(transfer) {
 	const bar = h("progress", {max: 1, ariaLabel: heading(transfer)}), title = h("h3"), says = h("span"), numbers = h("p.figures"), picture = h("div");
 	const note = h("p.help"), list = h("ul.things"), more = fold(t("details"), list), drawn = {};
@@ -38,14 +38,14 @@ function card(transfer) {
 		bar, picture, numbers, note, more);
 	node.update = () => {
 		const {good, cancelled, total, bytes, samples, items} = transfer, over = transfer.state === "over";
-		title.textContent = heading(transfer);
-		says.textContent = state(transfer);
+		put(title, heading(transfer));
+		put(says, state(transfer));
 		node.classList.toggle("good", over && !!good);
 		node.classList.toggle("wrong", over && !good && !cancelled);
 		if (transfer.state === "moving" && total) bar.value = Math.min(1, bytes / total); else bar.removeAttribute("value");
 		bar.hidden = over;
-		numbers.textContent = transfer.state === "asking" ? size(total || 0) : figures(transfer);
-		note.textContent = [transfer.note, transfer.reason, ...(transfer.remarks ?? [])].filter(Boolean).map(shown).join(" ");
+		put(numbers, transfer.state === "asking" ? size(total || 0) : figures(transfer));
+		put(note, [transfer.note, transfer.reason, ...(transfer.remarks ?? [])].filter(Boolean).map(shown).join(" "));
 		cancel.hidden = over || cancelled || !transfer.cancel;
 		hide.hidden = !over;
 		if (samples.length !== drawn.samples) {drawn.samples = samples.length; picture.replaceChildren(...[plot(transfer)].filter(Boolean));}
@@ -53,7 +53,7 @@ function card(transfer) {
 		if (results === drawn.results) return;
 		drawn.results = results;
 		const told = new Set(transfer.results.map(r => r.item)), rest = items.filter((_, place) => !told.has(place)).slice(0, 100);
-		list.replaceChildren(...transfer.results.map(resultRow), ...rest.map(item => row(family(item.type, item.kind), item.name, item.size !== undefined && size(item.size))));
+		list.replaceChildren(...transfer.results.map(resultRow), ...rest.map(item => row(family(item.type, item.kind), item.name, size(item.size))));
 		more.hidden = !list.firstChild;
 		if (transfer.results.some(r => !okay(r.state)) || transfer.results.length === 1) more.open = true;
 	};
@@ -62,16 +62,16 @@ function card(transfer) {
 
 async function drawOutbox(node) {
 	const jobs = linesOf(await verb(["outbox", "list", "--all"]), "job").reverse();
-	const act = ({job}, action) => h("button", {"data-key": action + job, ariaLabel: `${t("job-" + action)} ${job}`, onclick: async () => {
+	const act = ({job}, action, key = action) => h("button", {"data-key": action + job, ariaLabel: `${t(key)} ${job}`, onclick: async () => {
 		const done = await verb(["outbox", action, job]);
 		await drawOutbox(node);
 		if (done.exit) node.append(alarm(problem(done)));
-	}}, t("job-" + action));
+	}}, t(key));
 	const card = job => h("li.card.job", cardHead(icon("history"), h("h3", t("itemsTo", {items: t("items", {n: job.count}), who: isolated(job.to)})),
 		dots(t("job-state-" + job.state), job.state === "waiting" && job.due && t("nextTry", {time: when(job.due)}), size(job.size)),
-		/waiting|failed/.test(job.state) && act(job, "retry"), job.state === "waiting" && act(job, "cancel"), !/waiting|sending/.test(job.state) && act(job, "remove")),
+		/waiting|failed/.test(job.state) && act(job, "retry", "job-retry"), job.state === "waiting" && act(job, "cancel"), !/waiting|sending/.test(job.state) && act(job, "remove")),
 	job.reason && h("p.help", shown(job.reason)), h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", named(item.name)])));
-	replace(node, jobs.length > 0 && h("section", h("h2", t("outbox")), h("ul.cards", jobs.map(card))));
+	replace(node, jobs.length > 0 && h("section", h2("outbox"), h("ul.cards", jobs.map(card))));
 }
 
 export function open(main, signal) {

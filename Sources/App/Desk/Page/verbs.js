@@ -1,8 +1,6 @@
 // Waft's verbs: each runs in the gateway, and answers with the lines of --json.
 import {shown} from "/dom.js";
 import {t} from "/words.js";
-
-/** Reads the lines of an answer as they come. */
 async function* lines(answer) {
 	const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
 	let rest = "";
@@ -26,7 +24,6 @@ async function follow(answer, each) {
 	return result;
 }
 
-/** A request with a JSON body. */
 export const post = (path, body, more) => fetch(path, {
 	method: "POST", headers: {"content-type": "application/json"}, body: JSON.stringify(body), ...more,
 });
@@ -45,24 +42,24 @@ export async function verb(words, {input, answers, each, signal} = {}) {
 	}
 }
 
-/** Gives a line to a verb that runs with `answers`. */
+// Gives a line to a verb that runs with `answers`.
 export const answerTo = (call, text) => post("/calls/" + call, {input: text + "\n"});
 
-/** The lines of a path, such as those of a sending. */
+// The lines of a path, such as those of a sending.
 export const read = async (path, {each, signal} = {}) => follow(await fetch(path, {signal}), each);
 
 // The lines of an event among those of a result.
 export const linesOf = ({lines}, event) => lines.filter(line => line.event === event);
 export const lineOf = (result, event) => linesOf(result, event)[0];
 
-/** The reason why a verb has failed, in its own words; "" if it has not. */
+// The reason why a verb has failed, in its own words; "" if it has not.
 export function problem(result) {
 	if (!result.exit) return "";
 	const {reason, hint} = result.failed || {};
 	return shown(reason ? reason + (hint ? " – " + hint : "") : result.errors.trim() || `exit ${result.exit}`);
 }
 
-/** Keeps a verb that watches running: tries again some seconds after it has ended. */
+// Keeps a verb that watches running: tries again some seconds after it has ended.
 export async function watch(words, {each, began, ended}) {
 	for (;;) {
 		const result = await verb(words, {each: line => {began(line); each(line);}});

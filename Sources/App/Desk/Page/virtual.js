@@ -5,7 +5,7 @@ import {framed, h} from "/parts.js";
  * A listbox of options.
  * - draw(item): the children of an item's option.
  * - chose(place, event): an item was chosen by mouse or keyboard.
- * - keys(event): other keys.
+ * - keys: what other keys do.
  */
 export class VirtualList {
 	items = []; active = -1; columns = 1; nodes = new Map();
@@ -13,7 +13,7 @@ export class VirtualList {
 	constructor({label, draw, chose, keys, isChosen}) {
 		Object.assign(this, {draw, chose, keys, isChosen});
 		this.space = h("div.space", {role: "presentation"});
-		this.node = h("div.scroller", {tabIndex: 0, role: "listbox", "aria-label": label, "aria-multiselectable": "true"}, this.space);
+		this.node = h("div.scroller", {tabIndex: 0, role: "listbox", ariaLabel: label, "aria-multiselectable": "true"}, this.space);
 		this.update = framed(() => this.render());
 		this.node.addEventListener("scroll", this.update, {passive: true});
 		this.node.addEventListener("keydown", event => this.press(event));
@@ -66,15 +66,18 @@ export class VirtualList {
 	}
 
 	press(event) {
-		const page = Math.max(1, Math.floor(this.node.clientHeight / (this.high || 60))) * this.columns, rtl = getComputedStyle(this.node).direction === "rtl" ? -1 : 1;
-		const steps = {ArrowDown: this.columns, ArrowUp: -this.columns, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9, ...(this.grid ? {ArrowRight: rtl, ArrowLeft: -rtl} : {})};
+		const page = Math.max(1, Math.floor(this.node.clientHeight / (this.high || 60))) * this.columns;
+		const steps = {ArrowDown: this.columns, ArrowUp: -this.columns, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9, ...(this.grid ? {ArrowRight: 1, ArrowLeft: -1} : {})};
 		if (event.key in steps && this.items.length) {
 			event.preventDefault();
 			this.active = Math.min(this.items.length - 1, Math.max(0, this.active < 0 ? 0 : this.active + steps[event.key]));
 			this.reveal();
 			if (!event.ctrlKey) this.chose(this.active, event);
 			this.update();
-		} else this.keys(event);
+		} else if (this.keys[event.key]) {
+			event.preventDefault();
+			this.keys[event.key](event);
+		}
 	}
 
 	reveal() {

@@ -1,12 +1,10 @@
 // Who can see this machine: a switch with its countdown.
-import {alarm, changed, choices, eachSecond, h, lasting, on, problem, select, store, t, verb} from "/parts.js";
+import {alarm, changed, choices, eachSecond, h, lasting, on, problem, put, select, store, t, verb} from "/parts.js";
 
 let ticking = new AbortController();
-
-/** The time that is left, as text. */
 export const countdown = () => lasting((store.visibility.until - Date.now()) / 1000);
 
-/** Takes a line of the stream: it comes at each change, made anywhere. */
+// Takes a line of the stream: it comes at each change, made anywhere.
 export function takeVisibility(line) {
 	store.visibility = {...line, until: line.visibilitySeconds ? Date.now() + line.visibilitySeconds * 1000 : 0};
 	ticking.abort();
@@ -14,12 +12,12 @@ export function takeVisibility(line) {
 	store.visibility.until ? eachSecond(() => changed("visibility"), ticking.signal) : changed("visibility");
 }
 
-/** The switch, kept up to date until the signal aborts. */
+// The switch, kept up to date until the signal aborts.
 export function visibilitySwitch(signal) {
-	const time = select([["10m", t("for10m")], ["1h", t("for1h")], ["", t("forEver")]], "10m", {"aria-label": t("howLong")});
+	const time = select([["10m", t("for10m")], ["1h", t("for1h")], ["", t("forEver")]], "10m", {ariaLabel: t("howLong")});
 	const note = h("p.help"), error = alarm();
 	const choose = async value => {
-		error.textContent = problem(await verb(["visible", value, ...(value === "everyone" && time.value ? ["--for", time.value] : [])]));
+		put(error, problem(await verb(["visible", value, ...(value === "everyone" && time.value ? ["--for", time.value] : [])])));
 		draw();
 	};
 	const values = ["off", "contacts", "everyone"].map(value => [value, t("visible-" + value)]);
@@ -28,7 +26,7 @@ export function visibilitySwitch(signal) {
 		const now = store.visibility;
 		for (const input of buttons.querySelectorAll("input")) input.checked = input.value === now?.visibility;
 		const then = now?.until ? " " + t("visibleThen", {time: countdown(), then: t("visible-" + now.visibilityThen)}) : "";
-		note.textContent = now ? t(`seen-${now.visibility}-help`) + then : t("noReceiver");
+		put(note, now ? t(`seen-${now.visibility}-help`) + then : t("noReceiver"));
 	};
 	time.onchange = () => store.visibility?.visibility === "everyone" && choose("everyone");
 	on("visibility", draw, signal);

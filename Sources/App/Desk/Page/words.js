@@ -22,6 +22,7 @@ export const has = key => key in table;
 export const number = n => n.toLocaleString(lang);
 
 export function size(bytes) {
+	if (bytes === undefined) return "";
 	let unit = 0;
 	for (; bytes >= 999.5 && unit < 4; unit++) bytes /= 1000;
 	return bytes.toLocaleString(lang, {
@@ -46,7 +47,8 @@ export function when(text) {
 	if (!text || isNaN(then)) return "";
 	return new Date().toDateString() === then.toDateString() ? clock.format(then) : age < 3e10 ? date.format(then) : year.format(then);
 }
+
 export const day = then => dayOnly.format(then);
 
-/** The beginning of a key's id, as people see it. */
+// The beginning of a key's id, as people see it.
 export const short = id => (id || "").slice(0, 16).match(/.{1,4}/g)?.join("-") ?? "";
