@@ -1,12 +1,12 @@
 // The view of the contacts: who they are, what they may send, and who is blocked; pairing, and the key of this machine.
-import {alarm, ask, attempt, button, cardHead, changed, dots, empty, field, fold, form, h, h2, has, head, help, icon, label, lineOf, named, on, put, replace,
-	row, select, short, shown, size, store, submit, t, things, verb, when} from "/parts.js";
+import {alarm, ask, attempt, button, cardHead, changed, counted, dots, empty, field, fold, form, h, h2, has, hasFocus, head, help, icon, label, lineOf,
+	named, on, put, replace, row, select, short, shown, size, store, submit, t, things, verb, when} from "/parts.js";
 import {drawQR, pairing} from "/pair.js";
 const amount = bytes => bytes === undefined ? ""
 	: [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].map(([unit, n]) => bytes % n === 0 ? `${bytes / n}${unit}` : "").find(Boolean) || String(bytes);
 
 const limits = c => dots(t("policy-" + c.policy), c.types && shown(c.types.join(", ")), c.sizeAtMost !== undefined && t("atMost", {size: size(c.sizeAtMost)}),
-	c.sizePerDay !== undefined && t("perDay", {size: size(c.sizePerDay)}), c.itemsAtMost !== undefined && t("items", {n: c.itemsAtMost}), shown(c.hours),
+	c.sizePerDay !== undefined && t("perDay", {size: size(c.sizePerDay)}), c.itemsAtMost !== undefined && counted(c.itemsAtMost), shown(c.hours),
 	c.until && t("until", {time: when(c.until)}), c.folder && t("inFolder", {path: c.folder}));
 
 // A field: the option, its word, an example, the value now, and the word that takes the limit away.
@@ -74,7 +74,7 @@ function ownKey(id) {
 export async function open(main, signal) {
 	const list = h("ul.cards"), strangers = h("div"), me = h("section.card"), opened = new Set(), none = empty("contacts", "noContacts");
 	const draw = () => {
-		if (list.contains(document.activeElement) && document.activeElement.matches("input, select")) return;
+		if (hasFocus(list) && document.activeElement.matches("input, select")) return;
 		const all = [...store.contacts.values()].sort((a, b) => a.blocked - b.blocked || a.name.localeCompare(b.name));
 		replace(list, all.map(contact => card(contact, opened)));
 		none.hidden = all.length > 0;

@@ -1,5 +1,5 @@
 // Entry, views and streams.
-import {$, changed, h, icon, lineOf, linesOf, on, post, problem, put, replace, say, show, store, t, verb, watch} from "/parts.js";
+import {$, changed, counted, h, icon, lineOf, linesOf, on, post, problem, put, replace, say, show, store, t, verb, watch} from "/parts.js";
 import {heard} from "/events.js";
 import {countdown} from "/visible.js";
 import {acceptDrops} from "/drops.js";
@@ -79,7 +79,7 @@ function showAsking() {
 	document.title = (n ? `(${n}) ` : "") + t(current) + " · Waft";
 	const seen = n > 0 && current !== "questions";
 	replace(bar, seen && [icon("questions"), h("span", n > 1 ? t("asking", {n})
-		: t("asks", {name: offers[0].from.contact ?? offers[0].from.name ?? "?", items: t("items", {n: offers[0].count})})),
+		: t("asks", {name: offers[0].from.contact ?? offers[0].from.name ?? "?", items: counted(offers[0].count)})),
 	h("a.button.primary", {href: "#questions"}, t("answer"))]);
 	show(bar, seen);
 }
@@ -131,7 +131,6 @@ function run() {
 		},
 	});
 	watch(["peers", "--watch"], {
-		began: () => {},
 		each: heard,
 		ended: () => {store.peers.clear(); store.away.clear(); changed("peers");},
 	});

@@ -41,6 +41,8 @@ export const shownLines = text => text.split("\n").map(shown).join("\n");
 export const named = (text, what = "bdi.name") => h(what, {title: shown(text), dir: "auto"}, shown(text));
 export const isolated = text => `\u2068${shown(text)}\u2069`;
 
+export const hasFocus = node => node.contains(document.activeElement);
+
 export const put = (node, text) => {node.textContent = text;};
 
 export const show = (node, yes) => {node.hidden = !yes;};
@@ -53,7 +55,7 @@ export function say(text) {
 
 // Replaces the children of a node, and keeps the focus on the element of the same data-key.
 export function replace(node, ...children) {
-	const key = node.contains(document.activeElement) && document.activeElement.dataset.key;
+	const key = hasFocus(node) && document.activeElement.dataset.key;
 	node.replaceChildren(...children.flat(3).filter(Boolean));
 	if (key) node.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({preventScroll: true});
 }

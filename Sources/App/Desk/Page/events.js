@@ -1,5 +1,5 @@
 // The lines of the two streams, put into the store.
-import {called, changed, problem, say, store, t, verb} from "/parts.js";
+import {called, changed, counted, problem, say, store, t, verb} from "/parts.js";
 import {takeVisibility} from "/visible.js";
 
 // A new transfer for the store; `more` has what is its own.
@@ -76,7 +76,7 @@ function arrived(line) {
 	changed("arrivals", line);
 }
 
-const left = line => changed("arrivals", line);
+const moved = line => changed("arrivals", line);
 
 function sealed(line) {
 	store.protection = {...store.protection, ...line};
@@ -85,7 +85,7 @@ function sealed(line) {
 
 // What each event does to the store.
 const HEARD = {
-	visibility: takeVisibility, lost, answered, done, opened: arrived, deferred: arrived, taken: left, removed: left, gone: left, locked: sealed, unlocked: sealed,
+	visibility: takeVisibility, lost, answered, done, opened: arrived, deferred: arrived, taken: moved, removed: moved, gone: moved, locked: sealed, unlocked: sealed,
 	ready(line) {
 		store.receiver = line;
 		changed("receiver");
@@ -102,7 +102,7 @@ const HEARD = {
 	},
 	offer(line) {
 		store.offers.set(line.offer, line);
-		say(t("asks", {name: called(line.from), items: t("items", {n: line.count})}));
+		say(t("asks", {name: called(line.from), items: counted(line.count)}));
 		changed("offers");
 	},
 	progress(line) {

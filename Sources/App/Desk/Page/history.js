@@ -1,5 +1,6 @@
 // The view of the history: what has arrived, and what this machine has sent.
-import {alarm, button, called, choices, family, h, head, isolated, named, on, problem, put, replace, row, shown, size, t, verb, wayOf, when} from "/parts.js";
+import {alarm, button, called, choices, family, fate, h, hasFocus, head, isolated, named, on, problem, put, replace, row, shown, size, t, verb, wayOf,
+	when} from "/parts.js";
 
 const PAGE = 50;
 
@@ -13,10 +14,8 @@ function arrival(line) {
 
 function sent({items, count, storedCount, moved, ended, via, peer}) {
 	const names = items.slice(0, 3).map(item => shown(item.name)).join(", ") + (count > 3 ? " …" : ""), all = storedCount === count;
-	const node = row(all ? "check" : "cross", names, ["→ ", facts(isolated(called(peer) || "?"),
+	return fate(all, names, ["→ ", facts(isolated(called(peer) || "?"),
 		all ? t("allStored", {n: count}) : t("someStored", {stored: storedCount, n: count}), size(moved), when(ended), wayOf(via))]);
-	node.className = all ? "good" : "wrong";
-	return node;
 }
 
 export function open(main, signal) {
@@ -36,6 +35,6 @@ export function open(main, signal) {
 	}
 	const ways = ["received", "sent"].map(value => [value, t(value)]);
 	main.append(head("history", choices(t("history"), "way", ways, way, value => {way = value; load();})), error, list, h("p", older));
-	on("arrivals back", () => way === "received" && !list.contains(document.activeElement) && load(), signal);
+	on("arrivals back", () => way === "received" && !hasFocus(list) && load(), signal);
 	load();
 }

@@ -1,6 +1,6 @@
 // The view of the Inbox.
-import {ask, button, called, dots, families, family, fold, framed, h, hasThumb, head, icon, lineOf, named, on, post, problem, put, replace, searchField,
-	select, show, shown, sign, size, status, store, t, verb, when} from "/parts.js";
+import {ask, button, called, counted, dots, families, family, fold, framed, h, hasFocus, hasThumb, head, icon, lineOf, named, on, post, problem, put,
+	replace, searchField, select, show, shown, sign, size, status, store, t, verb, when} from "/parts.js";
 import {preview} from "/preview.js";
 import {roomPicture} from "/room.js";
 import {VirtualList} from "/virtual.js";
@@ -122,14 +122,14 @@ export function open(main, signal, wanted) {
 	}
 
 	async function remove(keys = [...chosen]) {
-		const items = t("items", {n: keys.length});
+		const items = counted(keys.length);
 		if (!keys.length || !await ask({title: t("removeTitle", {items}), text: t("removeText"), yes: t("remove"), danger: true})) return;
 		await act("remove", keys);
 		list.node.focus();
 	}
 
 	async function take(keys = [...chosen]) {
-		const items = t("items", {n: keys.length}), value = takeTo || store.receiver?.inbox?.replace(/\/[^/]*\/?$/, "");
+		const items = counted(keys.length), value = takeTo || store.receiver?.inbox?.replace(/\/[^/]*\/?$/, "");
 		const folder = await ask({title: t("takeTitle", {items}), text: t("takeText"), yes: t("take"), more: {label: t("targetFolder"), value}});
 		if (!folder) return;
 		takeTo = folder;
@@ -146,7 +146,7 @@ export function open(main, signal, wanted) {
 	}
 
 	function closePane() {
-		if (side.contains(document.activeElement)) list.node.focus();
+		if (hasFocus(side)) list.node.focus();
 		pane = null;
 		show(side, false);
 		side.replaceChildren();
@@ -198,7 +198,7 @@ export function open(main, signal, wanted) {
 		seen.sort(ORDERS[order.value]);
 		replace(toggle, icon(grid ? "list" : "grid"));
 		toggle.ariaLabel = toggle.title = t(grid ? "asList" : "asGrid");
-		says(seen.length === entries.size ? dots(t("items", {n: seen.length}), size(seen.reduce((sum, e) => sum + (e.size ?? 0), 0))) : t("someSeen", {some: seen.length, n: entries.size}));
+		says(seen.length === entries.size ? dots(counted(seen.length), size(seen.reduce((sum, e) => sum + (e.size ?? 0), 0))) : t("someSeen", {some: seen.length, n: entries.size}));
 		show(list.node, seen.length);
 		show(none, !seen.length && loaded);
 		put(noneTitle, t(entries.size ? "nothingFound" : "emptyInbox"));

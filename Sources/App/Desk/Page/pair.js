@@ -1,6 +1,6 @@
 // Pairing: two machines become contacts of each other, by six digits that people compare or by a code that works once.
-import {alarm, answerTo, button, called, choices, dots, eachSecond, field, form, h, h2, label, lasting, on, post, problem, put, qr, replace, select, short,
-	shown, store, submit, t, target, verb, warning} from "/parts.js";
+import {alarm, answerTo, button, called, choices, dots, eachSecond, field, form, h, h2, hasFocus, label, lasting, on, post, problem, put, qr, replace,
+	select, short, shown, store, submit, t, target, verb, warning} from "/parts.js";
 
 // The QR code of a text in a node; nothing if there is none.
 export async function drawQR(node, text, label) {
@@ -11,17 +11,17 @@ export async function drawQR(node, text, label) {
 // A card in which people pair. A pairing ends when the view is left.
 export function pairing(signal) {
 	const stage = h("div.pairing", {role: "status"}), node = h("section.card", h2("pairTitle"), stage);
-	let role = "wait", way = "compare", name = "";
+	let role = "wait", way = "compare";
 
 	// What happens here, on which side, and with which peer.
 	function ask(wrong = "") {
-		const own = field({maxLength: 63, value: name, oninput: () => {name = own.value;}}), typed = field({placeholder: t("peerHint"), ariaLabel: t("peerTyped")});
+		const typed = field({placeholder: t("peerHint"), ariaLabel: t("peerTyped")});
 		const code = field({inputMode: "numeric", placeholder: "123-456-789", className: "mono"}), near = h("label", t("peer"));
 		const values = (...keys) => keys.map(key => [key, t("pair-" + key)]);
 		const draw = () => {
 			const begins = role === "begin", peers = [...store.peers.values()].filter(p => !p.via || p.via === "waft");
 			const old = near.firstElementChild?.value, options = peers.map(p => [target(p), dots(shown(called(p)) || t("unnamed"), p.id && short(p.id))]);
-			if (begins && !near.contains(document.activeElement)) {
+			if (begins && !hasFocus(near)) {
 				near.replaceChildren(t("peer"), select([...options, ["", t("peerOther")]], old ?? options[0]?.[0] ?? "", {onchange: draw}), typed);
 			}
 			typed.hidden = near.querySelector("select")?.value !== "";
@@ -35,7 +35,7 @@ export function pairing(signal) {
 			if (role === "begin" && !peer) return fail("peerMissing", typed);
 			if (role === "begin" && way === "code" && digits.length !== 9) return fail("codeWrong", code);
 			const compares = way === "compare", begins = role === "begin";
-			run(["pair", ...(name.trim() ? ["--name", name.trim()] : []), ...(compares ? ["--answer-fd", "0"] : ["--code"]), ...(begins ? ["--", peer] : compares ? ["--accept"] : [])],
+			run(["pair", ...(compares ? ["--answer-fd", "0"] : ["--code"]), ...(begins ? ["--", peer] : compares ? ["--accept"] : [])],
 				{answers: compares || undefined, input: begins && !compares ? digits.replace(/(...)(...)/, "$1-$2-") + "\n" : undefined});
 		};
 		const fail = (key, input) => {put(error, t(key)); input.focus();};
@@ -44,7 +44,7 @@ export function pairing(signal) {
 		replace(stage, form(".fields", start,
 			h("div.row", choices(t("pairSide"), "pair-role", values("wait", "begin"), role, value => {role = value; draw();}),
 				choices(t("pairWay"), "pair-way", values("compare", "code"), way, value => {way = value; draw();})),
-			help, h("div.grid3", near, codeLabel, label("nameHere", own)), error, h("p.row", go)));
+			help, h("div.grid3", near, codeLabel), error, h("p.row", go)));
 		on("peers", () => near.isConnected && draw(), signal);
 		draw();
 		return go;

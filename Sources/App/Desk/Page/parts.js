@@ -53,6 +53,13 @@ export const label = (key, ...inputs) => h("label", t(key), inputs);
 
 export const searchField = (key, oninput) => h("input", {type: "search", placeholder: t(key), ariaLabel: t(key), oninput});
 
+// A line of a list for something that went well, or did not.
+export function fate(good, name, note) {
+	const node = row(good ? "check" : "cross", name, note);
+	node.className = good ? "good" : "wrong";
+	return node;
+}
+
 export const things = (...rows) => h("ul.things", rows);
 export const head = (view, ...more) => h("div.head", h("h1", t(view)), more);
 
@@ -67,11 +74,7 @@ export const qr = ({size, rows}, label) => {
 	return svg("svg", {class: "qr", viewBox: `-4 -4 ${size + 8} ${size + 8}`, role: "img", "aria-label": label}, svg("path", {d}));
 };
 
-/**
- * Asks something in a dialog.
- * - more: `{label, value, type}` of a field; without it the answer is true.
- * - Returns the field's text, or true; null when cancelled.
- */
+// Asks something in a dialog, with a field if `more` has its `{label, value, type}`. Returns its text, or true; null when cancelled.
 export const ask = ({title, text, more, yes, danger}) => new Promise(done => {
 	const dialog = $("ask"), input = more && field({id: "ask-field", value: more.value ?? "", type: more.type ?? "text", required: true});
 	let answer = null;

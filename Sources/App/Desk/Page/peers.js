@@ -34,7 +34,7 @@ export function open(main, signal) {
 	const part = (key, peers) => peers.length > 0 && h("section", h("h2", t(key)), h("ul.peers", peers.map(card)));
 	// Peers take some seconds to be found.
 	let ready = false;
-	const looking = h("p.looking", {role: "status"}, h("span.ripple", icon("peers")), t("looking"));
+	const looking = h("p.looking", {role: "status"}, icon("peers"), t("looking"));
 	setTimeout(() => {ready = true; draw();}, store.peers.size ? 0 : 5000);
 	const draw = framed(() => {
 		const [contacts, others, away] = peersInOrder(), nobody = !contacts.length && !others.length;

@@ -39,10 +39,7 @@ const call = a => h("li.call", h("div.what", h("strong", shown(a.name ?? a.handl
 const calls = (attempts = []) => attempts.length > 0 && fold(t("calls", {n: attempts.length}), {open: attempts.some(a => a.handlerAnswer === "failed")},
 	things(attempts.map(call)));
 
-/**
- * Fills the pane.
- * - acts: close, take, remove, verify, retry, unlock.
- */
+// Fills the pane. The acts are close, take, remove, verify, retry, unlock.
 export async function preview(side, entry, acts) {
 	const inside = h("div.inside", status(t("loading"))), error = alarm(), menu = h("div.openers"), buttons = h("div.row"), facts = h("div"), warn = h("div");
 	const locked = isLocked(entry), which = entry.arrival ?? entry.stored, kind = family(entry.type, entry.kind);
@@ -55,7 +52,7 @@ export async function preview(side, entry, acts) {
 		menu.querySelector("button")?.focus();
 	};
 	buttons.append(button("takeDots", acts.take), button("verify", acts.verify), button("removeDots", acts.remove, ".danger"));
-	if (locked) replace(inside, h("div.lockedItem", icon("lock"), h("p", t("lockedItem")), !store.protection?.dropBox && button("unlock", acts.unlock, ".primary")));
+	if (locked) replace(inside, h("div.empty", icon("lock"), h("p", t("lockedItem")), !store.protection?.dropBox && button("unlock", acts.unlock, ".primary")));
 	const nothing = {lines: []};
 	const [shownBy, about, options] = await Promise.all([locked ? nothing : verb(["inbox", "preview", which, "--lines", 300]),
 		entry.arrival ? verb(["inbox", "show", entry.arrival]) : nothing, verb(["inbox", "options", which])]);

@@ -1,6 +1,6 @@
 // The view of the questions: offers that wait for an answer.
-import {alarm, attempt, button, cardHead, changed, dots, eachSecond, empty, family, field, fold, framed, h, head, icon, isolated, label, lasting, named, on,
-	put, row, select, short, shown, size, store, t, warning, wayOf} from "/parts.js";
+import {alarm, attempt, button, cardHead, changed, counted, dots, eachSecond, empty, family, field, fold, framed, h, hasFocus, head, icon, isolated, label,
+	lasting, named, on, put, row, select, short, shown, size, store, t, warning, wayOf} from "/parts.js";
 
 // The sender as the terminal names it: the contact, or `stranger`, its name and its key.
 function sender({from, via}) {
@@ -45,7 +45,7 @@ function card(offer) {
 	const said = (key, text) => text && h("p", h("strong", t(key), ": "), named(text, "bdi"));
 	const node = h("li.card.offer",
 		cardHead(icon(known ? "contacts" : "warn"), h("h2", t("offers", {
-			who: sender(offer), items: t("items", {n: offer.count}), size: offer.size === undefined ? t("unknownSize") : size(offer.size),
+			who: sender(offer), items: counted(offer.count), size: offer.size === undefined ? t("unknownSize") : size(offer.size),
 		})), [t(known ? "isContact" : offer.from.id ? "provedStranger" : "provedNothing"), offer.free && " · " + t("free", {size: size(offer.free)}), left]),
 		offer.warning && warning(shown(offer.warning)), said("subject", offer.subject), said("note", offer.note),
 		h("ul.things", {onchange: count}, offer.items.map(item => itemRow(offer, item, boxes)), rest > 0 && h("li.help", t("others", {n: rest}))),
@@ -75,7 +75,7 @@ export function open(main, signal) {
 	let clock = null;
 	const draw = framed(() => {
 		for (const [number, node] of cards) if (!store.offers.has(number)) {
-			const focused = node.contains(document.activeElement);
+			const focused = hasFocus(node);
 			node.remove();
 			cards.delete(number);
 			if (focused) (list.querySelector("button") ?? main).focus();

@@ -1,6 +1,6 @@
 // The sheet for sending: what, and to whom, or what else to do with it.
-import {$, alarm, button, called, deviceIcon, family, form, h, help, lineOf, named, on, post, problem, put, read, replace, row, shown, sign, size, status,
-	submit, t, target, verb} from "/parts.js";
+import {$, alarm, button, called, counted, deviceIcon, family, form, h, help, lineOf, named, on, post, problem, put, read, replace, row, shown, sign, size,
+	status, submit, t, target, verb} from "/parts.js";
 import {tar} from "/tar.js";
 import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
 import {peersInOrder} from "/peers.js";
@@ -95,7 +95,7 @@ function drawPeers() {
 
 function drawGo() {
 	const n = items.length + (typed() ? 1 : 0), away = [...chosen.values()].some(peer => peer.away), blobs = items.some(item => item.blob);
-	put($("sheet-go"), n && chosen.size ? t("sendN", {items: t("items", {n}), peers: t("toPeers", {n: chosen.size})}) : t("send"));
+	put($("sheet-go"), n && chosen.size ? t("sendN", {items: counted(n), peers: t("toPeers", {n: chosen.size})}) : t("send"));
 	put($("sheet-note"), [blobs && t("streamNote"), away && t("awayNote"), away && blobs && t("awayCopies")].filter(Boolean).join(" "));
 	drawActivities();
 }

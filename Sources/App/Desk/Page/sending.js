@@ -46,7 +46,7 @@ function finish(transfer, end) {
 	changed("outbox");
 }
 
-// A page cannot tell a file that is gone from a connection that is: whether all files can still be read.
+// A page cannot tell a file that is gone from a connection that is.
 async function areReadable({blob, files = [blob]}) {
 	for (const file of files) if (!await file.slice(0, 1).arrayBuffer().catch(() => null)) return false;
 	return true;
@@ -54,11 +54,7 @@ async function areReadable({blob, files = [blob]}) {
 
 export const sendingOf = (items, more) => ({...more, items: items.map(({name, size, kind, entries}) => ({name, size, kind, entries}))});
 
-/**
- * Sends files that the browser has; nothing is stored on the way, except in the outbox.
- * - more: to, queue, activity, subject.
- * - each: gets the lines of the verb. `began` gets a function that ends the sending, `unreadable` is called for a file that is gone.
- */
+// Hands files of the browser to `waft send` or an activity. `each` gets the lines, `began` a function that ends it; `unreadable` tells of a file that is gone.
 export async function stream(items, more, {each, began, unreadable}) {
 	const answer = await post("/sendings", sendingOf(items, more)), {sending, message} = await answer.json();
 	if (!answer.ok) return {exit: 1, errors: message ?? ""};

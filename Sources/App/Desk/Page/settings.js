@@ -1,6 +1,6 @@
 // The view of the settings: a form made from `config schema` and `config list`.
-import {alarm, attempt, dots, field, h, h2, head, help, lineOf, linesOf, mono, on, problem, put, replace, searchField, select, shown, status, t, verb,
-	warning} from "/parts.js";
+import {alarm, attempt, dots, field, h, h2, hasFocus, head, help, lineOf, linesOf, mono, on, problem, put, replace, searchField, select, shown, status, t,
+	verb, warning} from "/parts.js";
 
 // Groups by the settings' names; the others come last.
 const GROUPS = [["group-machine", /^(name|port|logLevel|inhibitSleep)$/], ["group-offers", /^(accept|policy|arbiter|eligibility|previews|notifications|conflict|visibility)$/],
@@ -69,7 +69,7 @@ export function open(main, signal) {
 		filter();
 	};
 	main.append(head("settings"), help("settingsHelp"), find, faults, groups);
-	on("settings", () => {check(); if (!groups.contains(document.activeElement)) load();}, signal);
+	on("settings", () => {check(); if (!hasFocus(groups)) load();}, signal);
 	on("back", load, signal);
 	check();
 	load();

@@ -2,7 +2,6 @@
 
 const bytes = text => new TextEncoder().encode(text);
 const octal = (n, width) => n.toString(8).padStart(width - 1, "0") + "\0";
-// The largest number of a header's field of 12.
 const MOST = 0o77777777777;
 
 function header(name, size, type, seconds) {
@@ -24,7 +23,7 @@ function record(key, value) {
 
 const padded = size => new Uint8Array((512 - size % 512) % 512);
 
-// The parts of one entry; `time` in milliseconds. A pax header has what the old one cannot say.
+// The parts of an entry; `time` in milliseconds. A pax header has what the old one cannot say.
 function entry(path, size, type, time) {
 	const name = path.replace(/[^ -~]/g, "_").slice(0, 100), fits = size <= MOST, whole = time >= 0 && time % 1000 === 0;
 	const pax = bytes((name === path ? "" : record("path", path)) + (fits ? "" : record("size", size)) + (whole ? "" : record("mtime", (time / 1000).toFixed(3))));
@@ -36,9 +35,8 @@ function entry(path, size, type, time) {
 const newest = inside => inside instanceof Map ? inside.size ? Math.max(...[...inside.values()].map(newest)) : Date.now() : inside.lastModified;
 
 /**
- * - found: `{path, file}` of all files, and `{path}` of folders; each path begins with the name of the folder itself.
- * - Returns the archive, in which each folder comes before its contents; the number of all entries, that of the folder
- *   itself included; the sum of the sizes; and the files.
+ * - found: `{path, file}` of files, `{path}` of folders; a path begins with the name of the folder itself.
+ * - Returns the archive, each folder before its contents; the number of entries, with the folder itself; the sum of the sizes; the files.
  */
 export function tar(found) {
 	const top = new Map(), parts = [], files = [];

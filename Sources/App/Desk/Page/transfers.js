@@ -1,13 +1,13 @@
 // The view of the transfers of this window, both ways, and of the outbox.
-import {alarm, called, cardHead, changed, dots, empty, family, fold, framed, h, h2, has, head, icon, isolated, linesOf, named, on, problem, put, replace,
-	row, shown, sign, size, store, t, verb, when} from "/parts.js";
+import {alarm, called, cardHead, changed, counted, dots, empty, family, fate, fold, framed, h, h2, has, hasFocus, head, icon, isolated, linesOf, named, on,
+	problem, put, replace, row, shown, sign, size, store, t, verb, when} from "/parts.js";
 import {figures, plot} from "/plot.js";
 
 const okay = state => /^(stored|sent|opened|deferred|handlerFailed|there)$/.test(state);
 
 function heading({way, to, peer, count, results}) {
 	const who = isolated(way === "out" ? to : called(peer) || "?");
-	return t(way === "out" ? "itemsTo" : "itemsFrom", {items: t("items", {n: count || results.length || 1}), who});
+	return t(way === "out" ? "itemsTo" : "itemsFrom", {items: counted(count || results.length || 1), who});
 }
 
 function state({way, to, state, queued, good, cancelled, results, count}) {
@@ -23,9 +23,7 @@ function state({way, to, state, queued, good, cancelled, results, count}) {
 function resultRow({state, name = "", stored, size: bytes, answer, reason, arrival}) {
 	const text = dots(stored && stored !== name ? t("storedAs", {name: stored}) : has("result-" + state) ? t("result-" + state) : state,
 		has("delivery-" + answer) && t("delivery-" + answer), shown(reason), bytes && size(bytes));
-	const node = row(okay(state) ? "check" : "cross", arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
-	node.className = okay(state) ? "good" : "wrong";
-	return node;
+	return fate(okay(state), arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
 }
 
 // One card, made once and kept up to date, so that nothing in it loses the focus.
@@ -67,7 +65,7 @@ async function drawOutbox(node) {
 		await drawOutbox(node);
 		if (done.exit) node.append(alarm(problem(done)));
 	}}, t(key));
-	const card = job => h("li.card.job", cardHead(icon("history"), h("h3", t("itemsTo", {items: t("items", {n: job.count}), who: isolated(job.to)})),
+	const card = job => h("li.card.job", cardHead(icon("history"), h("h3", t("itemsTo", {items: counted(job.count), who: isolated(job.to)})),
 		dots(t("job-state-" + job.state), job.state === "waiting" && job.due && t("nextTry", {time: when(job.due)}), size(job.size)),
 		/waiting|failed/.test(job.state) && act(job, "retry", "job-retry"), job.state === "waiting" && act(job, "cancel"), !/waiting|sending/.test(job.state) && act(job, "remove")),
 	job.reason && h("p.help", shown(job.reason)), h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", named(item.name)])));
@@ -78,7 +76,7 @@ export function open(main, signal) {
 	const list = h("ul.cards"), none = empty("transfers", "noTransfers"), outbox = h("div"), cards = new Map();
 	const draw = framed(() => {
 		for (const [key, node] of cards) if (!store.transfers.has(key)) {
-			if (node.contains(document.activeElement)) main.focus();
+			if (hasFocus(node)) main.focus();
 			node.remove();
 			cards.delete(key);
 		}

@@ -29,10 +29,8 @@ export const post = (path, body, more) => fetch(path, {
 });
 
 /**
- * Runs a verb to its end.
- * - each: gets each line as it comes; without it the result has all `lines`.
- * - answers: keeps the input open; the first line, `begun`, has the name of the call for `answerTo`.
- * - The result has `exit`, `errors` and, if the verb has failed, the line `failed`. `exit` is -1 when the gateway is gone.
+ * Runs a verb to its end. `each` gets each line as it comes; without it the result has all `lines`. With `answers` the input
+ * stays open: the line `begun` has the call for `answerTo`. The result has `exit`, -1 if the gateway is gone, `errors` and the line `failed`.
  */
 export async function verb(words, {input, answers, each, signal} = {}) {
 	try {
@@ -62,7 +60,7 @@ export function problem(result) {
 // Keeps a verb that watches running: tries again some seconds after it has ended.
 export async function watch(words, {each, began, ended}) {
 	for (;;) {
-		const result = await verb(words, {each: line => {began(line); each(line);}});
+		const result = await verb(words, {each: line => {began?.(line); each(line);}});
 		ended(result);
 		await new Promise(go => {
 			const timer = setTimeout(go, document.hidden ? 15000 : 3000);

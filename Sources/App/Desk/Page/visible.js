@@ -25,8 +25,8 @@ export function visibilitySwitch(signal) {
 	const draw = () => {
 		const now = store.visibility;
 		for (const input of buttons.querySelectorAll("input")) input.checked = input.value === now?.visibility;
-		const then = now?.until ? " " + t("visibleThen", {time: countdown(), then: t("visible-" + now.visibilityThen)}) : "";
-		put(note, now ? t(`seen-${now.visibility}-help`) + then : t("noReceiver"));
+		const seen = now ? t("seen-" + now.visibility) : t("noReceiver");
+		put(note, now?.until ? t("visibleThen", {seen, time: countdown(), then: t("visible-" + now.visibilityThen)}) : seen);
 	};
 	time.onchange = () => store.visibility?.visibility === "everyone" && choose("everyone");
 	on("visibility", draw, signal);

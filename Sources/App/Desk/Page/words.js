@@ -6,10 +6,8 @@ const table = Object.fromEntries(lines.map(([key, ...texts]) => [key, texts]));
 export const lang = navigator.languages.map(l => l.slice(0, 2)).find(l => l === "de" || l === "en") ?? "en";
 document.documentElement.lang = lang;
 
-/**
- * The words of a key. A line of words.txt has the key, the English words and the German ones, and both again for an `n` of 1; one text is for all.
- * Names keep their own direction.
- */
+// The words of a key. A line of words.txt has the key, the English and the German words, and both again for an `n` of 1; one text is for all.
+// Names keep their own direction.
 export function t(key, values = {}) {
 	const texts = table[key] ?? [key], place = (lang === "de" ? 1 : 0) + (values.n === 1 ? 2 : 0);
 	return (texts[place] ?? texts[place % 2] ?? texts[0]).replace(/\{(\w+)\}/g, (_, name) => {
@@ -17,6 +15,8 @@ export function t(key, values = {}) {
 		return typeof value === "number" ? number(value) : /^(name|path)$/.test(name) ? isolated(value) : value ?? "";
 	});
 }
+
+export const counted = n => t("items", {n});
 
 export const has = key => key in table;
 export const number = n => n.toLocaleString(lang);
@@ -37,18 +37,13 @@ export function lasting(seconds) {
 	return (hours ? `${hours}:${two(minutes)}` : minutes) + ":" + two(whole % 60);
 }
 
-const clock = new Intl.DateTimeFormat(lang, {hour: "2-digit", minute: "2-digit"});
-const date = new Intl.DateTimeFormat(lang, {day: "numeric", month: "short", hour: "2-digit", minute: "2-digit"});
-const year = new Intl.DateTimeFormat(lang, {dateStyle: "medium"});
-const dayOnly = new Intl.DateTimeFormat(lang, {day: "numeric", month: "short"});
-
+// The time of today, or the day and the time.
 export function when(text) {
-	const then = new Date(text), age = Date.now() - then;
-	if (!text || isNaN(then)) return "";
-	return new Date().toDateString() === then.toDateString() ? clock.format(then) : age < 3e10 ? date.format(then) : year.format(then);
+	const then = new Date(text ?? NaN), isToday = then.toDateString() === new Date().toDateString();
+	return isNaN(then) ? "" : then.toLocaleString(lang, {dateStyle: isToday ? undefined : "medium", timeStyle: "short"});
 }
 
-export const day = then => dayOnly.format(then);
+export const day = time => new Date(time).toLocaleDateString(lang, {dateStyle: "medium"});
 
 // The beginning of a key's id, as people see it.
 export const short = id => (id || "").slice(0, 16).match(/.{1,4}/g)?.join("-") ?? "";
