@@ -1,6 +1,6 @@
 // The view of the contacts: who they are, what they may send, and who is blocked; pairing, and the key of this machine.
-import {alarm, ask, attempt, button, cardHead, changed, counted, dots, empty, field, fold, form, h, h2, has, hasFocus, head, help, icon, label, lineOf,
-	named, on, put, replace, row, select, short, shown, size, store, submit, t, things, verb, when} from "/parts.js";
+import {alarm, ask, attempt, button, cardHead, changed, counted, dots, empty, field, fold, form, h, h2, hasFocus, head, help, icon, label, lineOf, named, on,
+	oneOf, put, replace, row, select, short, shown, size, store, submit, t, things, verb, when} from "/parts.js";
 import {drawQR, pairing} from "/pair.js";
 const amount = bytes => bytes === undefined ? ""
 	: [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].map(([unit, n]) => bytes % n === 0 ? `${bytes / n}${unit}` : "").find(Boolean) || String(bytes);
@@ -19,7 +19,7 @@ const FIELDS = [
 
 function limitsForm(contact, act) {
 	const inputs = FIELDS.map(([, , placeholder, now]) => field({value: now(contact), placeholder}));
-	const choice = (name, values, value) => select(values.map(of => [of, has(name + of) ? t(name + of) : of]), value);
+	const choice = (name, values, value) => select(values.map(of => [of, oneOf(name, of)]), value);
 	const policy = choice("policy-", ["ask", "accept", "decline"], contact.policy), sealed = contact.protection ?? "usual";
 	const protect = choice("protect-", ["usual", "none", "untilFirstUnlock", "unlessOpen", "complete"], sealed);
 	const save = () => {

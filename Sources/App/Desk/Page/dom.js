@@ -35,8 +35,6 @@ export const $ = id => document.getElementById(id);
 // Characters that would move or hide others are shown as their numbers, as in the terminal.
 export const shown = text => String(text ?? "").replace(/[\0-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
 	c => `\\u{${c.codePointAt().toString(16).toUpperCase()}}`);
-export const shownLines = text => text.split("\n").map(shown).join("\n");
-
 // A foreign name: isolated in its direction, whole in the tooltip.
 export const named = (text, what = "bdi.name") => h(what, {title: shown(text), dir: "auto"}, shown(text));
 export const isolated = text => `\u2068${shown(text)}\u2069`;

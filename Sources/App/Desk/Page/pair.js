@@ -15,11 +15,11 @@ export function pairing(signal) {
 
 	// What happens here, on which side, and with which peer.
 	function ask(wrong = "") {
-		const typed = field({placeholder: t("peerHint"), ariaLabel: t("peerTyped")});
+		const typed = field({placeholder: t("peerTyped"), ariaLabel: t("peerTyped")});
 		const code = field({inputMode: "numeric", placeholder: "123-456-789", className: "mono"}), near = h("label", t("peer"));
 		const values = (...keys) => keys.map(key => [key, t("pair-" + key)]);
 		const draw = () => {
-			const begins = role === "begin", peers = [...store.peers.values()].filter(p => !p.via || p.via === "waft");
+			const begins = role === "begin", peers = [...store.peers.values()].filter(p => p.via === "waft");
 			const old = near.firstElementChild?.value, options = peers.map(p => [target(p), dots(shown(called(p)) || t("unnamed"), p.id && short(p.id))]);
 			if (begins && !hasFocus(near)) {
 				near.replaceChildren(t("peer"), select([...options, ["", t("peerOther")]], old ?? options[0]?.[0] ?? "", {onchange: draw}), typed);
@@ -31,12 +31,12 @@ export function pairing(signal) {
 			put(go, t(begins ? "pairBegin" : way === "code" ? "pairShow" : "pairWait"));
 		};
 		const start = () => {
-			const peer = near.querySelector("select")?.value || typed.value.trim(), digits = code.value.replace(/\D/g, "");
-			if (role === "begin" && !peer) return fail("peerMissing", typed);
-			if (role === "begin" && way === "code" && digits.length !== 9) return fail("codeWrong", code);
-			const compares = way === "compare", begins = role === "begin";
+			const peer = near.querySelector("select")?.value || typed.value.trim(), [, ...digits] = code.value.match(/^\s*(\d{3})\D?(\d{3})\D?(\d{3})\s*$/) ?? [];
+			const begins = role === "begin", compares = way === "compare";
+			if (begins && !peer) return fail("peerMissing", typed);
+			if (begins && !compares && !digits.length) return fail("codeWrong", code);
 			run(["pair", ...(compares ? ["--answer-fd", "0"] : ["--code"]), ...(begins ? ["--", peer] : compares ? ["--accept"] : [])],
-				{answers: compares || undefined, input: begins && !compares ? digits.replace(/(...)(...)/, "$1-$2-") + "\n" : undefined});
+				compares ? {answers: true} : begins ? {input: digits.join("-") + "\n"} : {});
 		};
 		const fail = (key, input) => {put(error, t(key)); input.focus();};
 		const codeLabel = label("code", code), help = h("p.help"), go = submit(""), error = alarm(wrong);

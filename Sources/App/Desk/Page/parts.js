@@ -63,8 +63,11 @@ export function fate(good, name, note) {
 export const things = (...rows) => h("ul.things", rows);
 export const head = (view, ...more) => h("div.head", h("h1", t(view)), more);
 
+// The word for one of several values; a value that has none stands for itself.
+export const oneOf = (kind, value) => has(kind + value) ? t(kind + value) : shown(value);
+
 // The name of a dialect; "" for Waft's own.
-export const wayOf = via => !via || via === "waft" ? "" : has("via-" + via) ? t("via-" + via) : shown(via);
+export const wayOf = via => via === "waft" ? "" : oneOf("via-", via);
 export const dots = (...facts) => facts.flat().filter(Boolean).join(" · ");
 
 // A picture of a QR code, drawn from the rows of the gateway; "1" is dark.
@@ -76,11 +79,11 @@ export const qr = ({size, rows}, label) => {
 
 // Asks something in a dialog, with a field if `more` has its `{label, value, type}`. Returns its text, or true; null when cancelled.
 export const ask = ({title, text, more, yes, danger}) => new Promise(done => {
-	const dialog = $("ask"), input = more && field({id: "ask-field", value: more.value ?? "", type: more.type ?? "text", required: true});
+	const dialog = $("ask"), input = more && field({value: more.value ?? "", type: more.type ?? "text", required: true});
 	let answer = null;
-	replace(dialog, h("form", {method: "dialog", onsubmit: () => {answer = input ? input.value : true;}}, h("h2#ask-title", title),
-		text && h("p", text), more && h("label", {for: "ask-field"}, more.label), input,
-		h("p.row.end", button("cancel", () => dialog.close()), submit(yes, danger && {className: "primary danger-primary"}))));
+	replace(dialog, h("form.fields", {method: "dialog", onsubmit: () => {answer = input ? input.value : true;}}, h("h2#ask-title", title),
+		text && h("p", text), more && h("label", more.label, input),
+		h("p.row.end", button("cancel", () => dialog.close()), submit(yes, danger && {className: "primary danger"}))));
 	dialog.onclose = () => done(answer);
 	dialog.showModal();
 	(input ?? dialog.querySelector(".primary")).focus();

@@ -1,13 +1,13 @@
 // The view of the peers: contacts first, then others, then those who are away.
-import {button, called, deviceIcon, framed, h, h2, has, head, icon, isContact, named, on, replace, short, shown, store, t, wayOf} from "/parts.js";
-import {examine} from "/doctor.js";
+import {button, called, deviceIcon, fold, framed, h, h2, head, icon, isContact, linesOf, named, on, oneOf, problem, replace, short, shown, status, store, t,
+	verb, wayOf} from "/parts.js";
 import {visibilitySwitch} from "/visible.js";
 import {openSheet} from "/send.js";
 
 // The kind of device, the dialect's name, and what is known of the key.
 function peerFacts(peer) {
 	if (peer.away) return [t("isAway")];
-	const kind = (peer.device ?? "").toLowerCase(), machine = [has("device-" + kind) ? t("device-" + kind) : shown(peer.device), wayOf(peer.via)];
+	const kind = (peer.device ?? "").toLowerCase(), machine = [oneOf("device-", kind), wayOf(peer.via)];
 	return [machine.filter(Boolean).join(" · "), isContact(peer) ? t("isContact") : peer.id ? t("isStranger", {key: short(peer.id)}) : t("noKey")].filter(Boolean);
 }
 
@@ -27,6 +27,21 @@ function card(peer) {
 		"data-key": "peer-" + (peer.id ?? peer.handle ?? peer.name), onclick: () => openSheet({peers: [peer]}),
 		ariaLabel: t(peer.away ? "queueFor" : "sendTo", {name}) + ". " + facts.join(", "), drop: peer, title: peer.away ? shown(peer.reason) : "",
 	}, h("span.face", deviceIcon(peer), known && h("span.proved", icon("check"))), named(name), h("span.facts", facts.map(fact => h("span", fact)))));
+}
+
+const ORDER = ["problem", "warning", "ok"], ICONS = {problem: "cross", warning: "warn", ok: "check"};
+
+const check = ({result, name, reason, hint}) => h("li." + result, icon(ICONS[result]),
+	h("div", h("strong", t("check-" + result), ": ", shown(name)), h("p", shown(reason)), hint && h("p.help", "→ ", shown(hint))));
+
+// What `waft doctor` found, in a node. Problems and warnings come first.
+async function examine(node) {
+	replace(node, status(t("examining")));
+	const result = await verb(["doctor"]), checks = linesOf(result, "check");
+	checks.sort((a, b) => ORDER.indexOf(a.result) - ORDER.indexOf(b.result));
+	const good = checks.filter(c => c.result === "ok"), bad = checks.filter(c => c.result !== "ok");
+	replace(node, checks.length ? h("ul.checks", bad.map(check)) : h("p.bad", problem(result)),
+		good.length > 0 && fold(t("wellChecks", {n: good.length}), h("ul.checks", good.map(check))));
 }
 
 export function open(main, signal) {

@@ -1,10 +1,10 @@
 // The pane with one item of the Inbox. Nothing of it runs: pictures, sound and film come from another origin, the rest is text.
-import {alarm, attempt, button, called, dots, family, fold, h, has, help, icon, lineOf, linesOf, mono, named, on, replace, shown, shownLines, sign, size,
-	status, store, t, things, verb, warning, wayOf, when} from "/parts.js";
+import {alarm, attempt, button, called, dots, family, fold, h, help, icon, lineOf, linesOf, mono, named, oneOf, replace, shown, sign, size, status,
+	store, t, things, verb, warning, wayOf, when} from "/parts.js";
 import {isLocked} from "/inbox.js";
 
 // Facts: pairs of a word and a value; those without a value are left out.
-const table = facts => h("dl.facts-table", facts.filter(([, value]) => value).map(([key, value]) =>
+const table = facts => h("dl", facts.filter(([, value]) => value).map(([key, value]) =>
 	[h("dt", t(key)), h("dd", {dir: "auto"}, typeof value === "string" ? shown(value) : value)]));
 
 const text = content => h("pre.text", {tabIndex: 0, dir: "auto"}, content);
@@ -33,8 +33,8 @@ function content({arrival, type, kind, stored}) {
 }
 
 const call = a => h("li.call", h("div.what", h("strong", shown(a.name ?? a.handler)),
-	h("span.note", dots(has("delivery-" + a.handlerAnswer) && t("delivery-" + a.handlerAnswer), a.exitCode !== undefined && t("exitCode", {code: a.exitCode}),
-		when(a.began), shown(a.reason))), a.output && h("pre.text", {tabIndex: 0}, shownLines(a.output))));
+	h("span.note", dots(oneOf("delivery-", a.handlerAnswer), a.exitCode !== undefined && t("exitCode", {code: a.exitCode}),
+		when(a.began), shown(a.reason))), a.output && h("pre.text", {tabIndex: 0}, a.output.split("\n").map(shown).join("\n"))));
 
 const calls = (attempts = []) => attempts.length > 0 && fold(t("calls", {n: attempts.length}), {open: attempts.some(a => a.handlerAnswer === "failed")},
 	things(attempts.map(call)));

@@ -20,8 +20,8 @@ function itemRow(offer, item, boxes) {
 }
 
 function card(offer) {
-	const boxes = [], known = !!offer.from.contact, error = alarm(), id = "offer-" + offer.offer, rest = offer.count - offer.items.length;
-	const folder = field({placeholder: t("folderHint"), id: id + "-folder"}), left = h("span.left");
+	const boxes = [], known = !!offer.from.contact, error = alarm(), rest = offer.count - offer.items.length;
+	const folder = field({placeholder: t("folderHint")}), left = h("span.left");
 	// Runs verbs, until one fails: then somebody has answered elsewhere, and the stream says how.
 	const act = async (...steps) => {
 		const busy = yes => node.querySelectorAll("button").forEach(one => {one.disabled = yes;});
@@ -50,7 +50,7 @@ function card(offer) {
 		offer.warning && warning(shown(offer.warning)), said("subject", offer.subject), said("note", offer.note),
 		h("ul.things", {onchange: count}, offer.items.map(item => itemRow(offer, item, boxes)), rest > 0 && h("li.help", t("others", {n: rest}))),
 		error, h("p.row.answers", yes, button("decline", () => act(["decline", offer.offer]))),
-		fold(t("moreAnswers"), h("div.fields", h("label", {for: folder.id}, t("intoFolder")), folder,
+		fold(t("moreAnswers"), h("div.fields", label("intoFolder", folder),
 			known && always(offer, act, accept),
 			h("p", button("declineBlock", () => act(["decline", offer.offer, "--block"]), ".danger")))));
 	node.tick = () => {

@@ -1,5 +1,5 @@
 // The room that the Inbox uses: by type, by sender, by day.
-import {called, family, h, replace, shown, size, svg, t} from "/parts.js";
+import {called, day, family, h, replace, shown, size, svg, t} from "/parts.js";
 
 function sums(entries, key) {
 	const all = new Map();

@@ -1,6 +1,6 @@
 // The sheet for sending: what, and to whom, or what else to do with it.
-import {$, alarm, button, called, counted, deviceIcon, family, form, h, help, lineOf, named, on, post, problem, put, read, replace, row, shown, sign, size,
-	status, submit, t, target, verb} from "/parts.js";
+import {$, alarm, button, called, counted, deviceIcon, family, form, h, help, label, lineOf, named, on, post, problem, put, read, replace, row, shown, sign,
+	size, status, submit, t, target, verb} from "/parts.js";
 import {tar} from "/tar.js";
 import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
 import {peersInOrder} from "/peers.js";
@@ -57,11 +57,10 @@ function draw(sheet) {
 	leave?.abort();
 	leave = new AbortController();
 	known = "";
-	replace(sheet, form("", go, h("div.head", h("h2#sheet-title", t("send")), sign(t("close"), "cross", () => sheet.close())),
+	replace(sheet, form(".fields", go, h("div.head", h("h2#sheet-title", t("send")), sign(t("close"), "cross", () => sheet.close())),
 		h("div.row.choose", button("files", () => chooseFiles(false), "#sheet-files"), button("folder", () => chooseFiles(true))),
 		h("ul.things#sheet-items", {ariaLabel: t("chosen")}),
-		h("label", {for: "sheet-text"}, t("textOrLink")), h("textarea#sheet-text", {rows: 2, dir: "auto", oninput: drawGo}),
-		h("label", {for: "sheet-subject"}, t("subject")), h("input#sheet-subject", {maxLength: 200, dir: "auto"}),
+		label("textOrLink", h("textarea#sheet-text", {rows: 2, dir: "auto", oninput: drawGo})), label("subject", h("input#sheet-subject", {maxLength: 200, dir: "auto"})),
 		h("fieldset.to", h("legend", t("toWhom")), h("div#sheet-peers")), h("p.help#sheet-note"), h("div#sheet-more"), alarm({id: "sheet-problem"}),
 		h("p.row.end", button("cancel", () => sheet.close()), submit("", {id: "sheet-go"}))));
 	on("peers contacts", drawPeers, leave.signal);

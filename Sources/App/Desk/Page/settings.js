@@ -5,7 +5,7 @@ import {alarm, attempt, dots, field, h, h2, hasFocus, head, help, lineOf, linesO
 // Groups by the settings' names; the others come last.
 const GROUPS = [["group-machine", /^(name|port|logLevel|inhibitSleep)$/], ["group-offers", /^(accept|policy|arbiter|eligibility|previews|notifications|conflict|visibility)$/],
 	["room", /^(reserve|strangerQuota|partial|inbox)/], ["group-protection", /^(protection|lock|clearQuota)/], ["handlers", /^(hook|sandbox|openReceived|excluded|handler)/],
-	["group-network", /^(discovery|skip|search|dialects)/], ["outbox", /^outbox/], ["group-web", /^web/], ["more", /./]];
+	["group-network", /^(discovery|skip|search|dialects|web)/], ["more", /./]];
 
 const schemaOf = (schema, name) => name.split(".").reduce((at, part) => at?.properties?.[part], schema);
 
