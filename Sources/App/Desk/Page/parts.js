@@ -5,7 +5,7 @@ export * from "/store.js";
 export * from "/types.js";
 export * from "/verbs.js";
 export * from "/words.js";
-import {$, h, named, replace, shown, svg} from "/dom.js";
+import {$, h, named, put, replace, shown, svg} from "/dom.js";
 import {icon} from "/icons.js";
 import {problem, verb} from "/verbs.js";
 import {has, t} from "/words.js";

@@ -1,5 +1,5 @@
 // The sheet for sending: what, and to whom, or what else to do with it.
-import {$, alarm, button, called, counted, deviceIcon, family, form, h, help, label, lineOf, named, on, post, problem, put, read, replace, row, shown, sign,
+import {$, alarm, button, called, counted, deviceIcon, family, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row, shown, sign,
 	size, status, submit, t, target, verb} from "/parts.js";
 import {tar} from "/tar.js";
 import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
@@ -125,7 +125,8 @@ function drawActivities() {
 		return {...result, lines};
 	};
 	const timer = setTimeout(async () => {
-		const {lines} = await list().catch(() => ({lines: []})), found = lines.filter(line => line.event === "activity" && !line.peer);
+		// The outbox has its own place: peers that are away.
+		const result = await list().catch(() => ({lines: []})), found = linesOf(result, "activity").filter(line => !line.peer && !/queue$/.test(line.type));
 		if (!signal.aborted && found.length) replace($("sheet-more"), activities(found, run));
 	}, 400);
 	signal.addEventListener("abort", () => clearTimeout(timer));
