@@ -1,6 +1,6 @@
 // The view of the contacts: who they are, what they may send, and who is blocked; pairing, and the key of this machine.
 import {alarm, ask, attempt, button, cardHead, changed, counted, dots, empty, field, fold, form, h, h2, hasFocus, head, help, icon, label, lineOf, named, on,
-	oneOf, put, replace, row, select, short, shown, size, store, submit, t, things, verb, when} from "/parts.js";
+	put, replace, row, select, short, shown, size, store, submit, t, things, verb, when} from "/parts.js";
 import {drawQR, pairing} from "/pair.js";
 const amount = bytes => bytes === undefined ? ""
 	: [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].map(([unit, n]) => bytes % n === 0 ? `${bytes / n}${unit}` : "").find(Boolean) || String(bytes);
@@ -14,18 +14,15 @@ const FIELDS = [
 	["--types", "types", "public.image", c => (c.types ?? []).join(" "), "any"], ["--size-at-most", "sizeAtMost", "5GB", c => amount(c.sizeAtMost), "any"],
 	["--size-per-day", "sizePerDay", "20GB", c => amount(c.sizePerDay), "any"], ["--items-at-most", "itemsAtMost", "100", c => String(c.itemsAtMost ?? ""), "any"],
 	["--time", "hours", "08:00-18:00", c => c.hours ?? "", "any"], ["--for", "lasting", "30d", () => "", "ever"],
-	["--folder", "intoFolder", "2026", c => c.folder ?? "", ""], ["--handler", "handlerFor", "", c => c.handler ?? "", ""],
+	["--folder", "intoFolder", "2026", c => c.folder ?? "", ""],
 ];
 
 function limitsForm(contact, act) {
 	const inputs = FIELDS.map(([, , placeholder, now]) => field({value: now(contact), placeholder}));
-	const choice = (name, values, value) => select(values.map(of => [of, oneOf(name, of)]), value);
-	const policy = choice("policy-", ["ask", "accept", "decline"], contact.policy), sealed = contact.protection ?? "usual";
-	const protect = choice("protect-", ["usual", "none", "untilFirstUnlock", "unlessOpen", "complete"], sealed);
+	const policy = select(["ask", "accept", "decline"].map(of => [of, t("policy-" + of)]), contact.policy);
 	const save = () => {
 		const words = ["contacts", "set", contact.id];
 		if (policy.value !== contact.policy) words.push("--policy", policy.value);
-		if (protect.value !== sealed) words.push("--protect", protect.value);
 		FIELDS.forEach(([option, , , now, none], n) => {
 			const value = inputs[n].value.trim();
 			if (value === now(contact)) return;
@@ -35,7 +32,7 @@ function limitsForm(contact, act) {
 		if (words.length > 3) act(...words);
 	};
 	return form(".fields", save, help("limitsHelp"), h("div.grid3", label("itsOffers", policy),
-		FIELDS.map(([, key], n) => h("label", t(key), inputs[n])), label("protection", protect)), h("p.row", submit(t("save"))));
+		FIELDS.map(([, key], n) => h("label", t(key), inputs[n]))), h("p.row", submit(t("save"))));
 }
 
 function card(contact, opened) {

@@ -11,7 +11,7 @@ const FIRST = 4;
 const secret = location.hash.slice(1), fresh = secret && !VIEWS.includes(secret.split("/")[0]);
 if (fresh) history.replaceState(null, "", "/");
 
-// Says that something holds everything up; "" when it is over.
+// Says what holds everything up; "" when it is over.
 function trouble(text) {
 	put($("trouble"), text);
 	show($("trouble"), text);
@@ -34,8 +34,7 @@ let leave = new AbortController(), current = "";
 async function showView(focus) {
 	const [name, rest] = location.hash.slice(1).split("/"), view = VIEWS.includes(name) ? name : "peers";
 	leave.abort();
-	const {signal} = leave = new AbortController();
-	const module = await import(`/${view}.js`);
+	const {signal} = leave = new AbortController(), module = await import(`/${view}.js`);
 	if (signal.aborted) return;
 	const again = current === view;
 	current = view;
@@ -73,7 +72,7 @@ function count(view, n, key) {
 	show(mark, n);
 }
 
-// The offers that wait: in the title, and above other views.
+// Offers that wait: in the title, and above other views.
 function showAsking() {
 	const offers = [...store.offers.values()], n = offers.length, bar = $("asking");
 	document.title = (n ? `(${n}) ` : "") + t(current) + " · Waft";

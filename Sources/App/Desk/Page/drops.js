@@ -37,14 +37,13 @@ export function acceptDrops() {
 		if (over !== node) {over?.classList.remove("over"); node?.classList?.add("over");}
 		over = node;
 	};
-	const end = () => {show($("dropping"), false); mark(null); document.body.classList.remove("drags");};
+	const end = () => {show($("dropping"), false); mark(null);};
 	addEventListener("dragover", event => {
 		if (!event.dataTransfer.types.some(type => /^Files$|^text\//.test(type))) return;
 		event.preventDefault();
 		event.dataTransfer.dropEffect = "copy";
 		const place = placeOf(event), peer = place?.drop;
 		mark(place);
-		document.body.classList.add("drags");
 		put($("dropping"), peer ? t(peer.away ? "queueFor" : "dropOn", {name: called(peer)}) : t(place?.take ? "dropTest" : "dropAnywhere"));
 		show($("dropping"), true);
 	});

@@ -2,7 +2,6 @@
 import {called, changed, counted, problem, say, store, t, verb} from "/parts.js";
 import {takeVisibility} from "/visible.js";
 
-// A new transfer for the store; `more` has what is its own.
 export const transferOf = more => ({items: [], total: 0, bytes: 0, samples: [], began: Date.now(), results: [], ...more});
 
 // A transfer toward this machine, found by its id or begun.
@@ -30,7 +29,7 @@ export function sample(transfer, bytes, total) {
 	if (transfer.samples.length > 600) transfer.samples = transfer.samples.filter((_, n) => n % 2);
 }
 
-// Puts the fate of an item into its transfer. What a later line does not say stays.
+// Puts the fate of an item into its transfer. A later line adds to an earlier one.
 export function settle(transfer, line, state) {
 	const {item, name, stored, size, reason, arrival, handlerAnswer: answer} = line, now = {item, name, stored, size, state, reason, arrival, answer};
 	const old = transfer.results.find(r => r.item === item && item !== undefined);
@@ -129,5 +128,4 @@ const HEARD = {
 	},
 };
 
-// Sorts a line into the store, and tells the views.
 export const heard = line => HEARD[line.event]?.(line);

@@ -8,7 +8,7 @@ import {VirtualList} from "/virtual.js";
 // Items of which there is no small picture.
 const pictureless = new Set();
 
-// Choices of the user, as long as the window is open: the next one has another origin.
+// Choices of the user while this window is open.
 let grid = true, takeTo = "";
 
 // Whether an item cannot be read before an unlock.
@@ -29,7 +29,7 @@ const ORDERS = {
 	size: (a, b) => (b.size ?? 0) - (a.size ?? 0),
 };
 
-// Fetches all items, and then what the journal knows of them. `some` is called from time to time.
+// Fetches all items, then what the journal knows of them. `some` is called now and then.
 async function fetchAll(entries, signal, some) {
 	const list = await verb(["inbox", "list"], {signal, each: line => {
 		if (line.event !== "entry") return;
@@ -52,8 +52,7 @@ export function open(main, signal, wanted) {
 	let entries = new Map(), seen = [], chosen = new Set(), anchor = -1, pane = null, loaded = false;
 	const picker = (label, first, ...options) => select([["", t(first)], ...options], "", {ariaLabel: t(label), onchange: () => draw()});
 	const search = searchField("search", () => draw());
-	const byFamily = picker("type", "allTypes", ...families.map(name => [name, t("family-" + name)]));
-	const bySender = picker("sender", "allSenders");
+	const byFamily = picker("type", "allTypes", ...families.map(name => [name, t("family-" + name)])), bySender = picker("sender", "allSenders");
 	const byTime = picker("time", "anyTime", [1, t("today")], [7, t("days7")], [30, t("days30")]);
 	const byState = picker("state", "anyState", ...["none", "waiting", "yes", "no", "failed", "parked", "locked", "liar"].map(name => [name, t("delivery-" + name)]));
 	const order = picker("order", "newest", ["name", t("byName")], ["size", t("largest")]);

@@ -1,4 +1,4 @@
-// Pairing: two machines become contacts of each other, by six digits that people compare or by a code that works once.
+// Pairing: two machines become contacts of each other, by digits that people compare or by a one-time code.
 import {alarm, answerTo, button, called, choices, dots, eachSecond, field, form, h, h2, hasFocus, label, lasting, on, post, problem, put, qr, replace,
 	select, short, shown, store, submit, t, target, verb, warning} from "/parts.js";
 
@@ -54,45 +54,39 @@ export function pairing(signal) {
 	async function run(words, options) {
 		const stop = new AbortController(), all = AbortSignal.any([signal, stop.signal]), left = h("p.help", {"aria-live": "off"}), main = h("div.stage"), who = h("div");
 		let call = null;
-		const say = (...parts) => replace(main, parts);
-		const answer = text => {say(h("p.big", t("pairOther"))); answerTo(call, text);};
+		const say = (...parts) => replace(main, parts), answer = text => {say(h("p.big", t("pairOther"))); answerTo(call, text);};
 		const cancel = button("cancel", () => stop.abort());
 		stage.ariaLive = "polite";
 		replace(stage, who, main, left, h("p.row", cancel));
 		say(h("p", t("pairLooking")));
 		cancel.focus();
-		const result = await verb(words, {...options, signal: all, each: line => {
-			switch (line.event) {
-			case "begun": call = line.call; break;
-			case "open": {
-				const end = Date.now() + line.seconds * 1000, code = h("div");
-				eachSecond(() => {put(left, t("left", {time: lasting((end - Date.now()) / 1000)}));}, all);
-				say(h("p.big", t("pairWaits")), line.code ? [h("p", t("pairCodeThere")), h("p.digits", line.code), code, h("p.help", h("code", `waft pair ${shown(store.facts.name)} --code`))]
-					: h("p", t("pairThere"), " ", h("code", "waft pair " + shown(store.facts.name))));
-				if (line.code) drawQR(code, line.code, t("qrOf", {what: line.code}));
-				break;
-			}
-			case "peer": {
-				const peer = line.peer ?? line.from ?? {};
+		const heard = {
+			begun: line => {call = line.call;},
+			open({seconds, code}) {
+				const end = Date.now() + seconds * 1000, picture = h("div"), there = h("code", `waft pair ${shown(store.facts.name)}${code ? " --code" : ""}`);
+				eachSecond(() => put(left, t("left", {time: lasting((end - Date.now()) / 1000)})), all);
+				say(h("p.big", t("pairWaits")), code ? [h("p", t("pairCodeThere")), h("p.digits", code), picture, h("p", there)] : h("p", t("pairThere"), " ", there));
+				if (code) drawQR(picture, code, t("qrOf", {what: code}));
+			},
+			peer({peer, warning: text}) {
 				replace(who, h("p.big", t("pairComes", {name: peer.contact ?? peer.name ?? "?"})),
-					h("p.note", dots(t(peer.contact ? "isYourContact" : "isUnverified"), peer.id && short(peer.id))), line.warning && warning(shown(line.warning)));
-				break;
-			}
-			case "compare": {
+					h("p.note", dots(t(peer.contact ? "isYourContact" : "isUnverified"), short(peer.id))), text && warning(shown(text)));
+			},
+			compare(line) {
 				left.remove();
 				const yes = button("yes", () => answer("y"), ".primary");
 				say(h("p", t("pairSame")), h("p.digits", {ariaLabel: [...line.digits].join(" ")}, line.digits.slice(0, 3) + " " + line.digits.slice(3)),
 					h("p.big.words", line.words.map(text => h("span", text))), h("p.row.answers", yes, button("no", () => answer("n"))));
 				yes.focus();
-				break;
-			}
-			case "paired": {
-				const peer = line.peer ?? line.from ?? {};
-				replace(stage, h("p.big.good", t("pairDone", {name: peer.contact ?? peer.name})), h("p.note.mono", short(peer.id)), h("p.row", button("pairAgain", () => ask().focus())));
-				stage.querySelector("button").focus();
-			}
-			}
-		}});
+				yes.scrollIntoView({block: "center"});
+			},
+			paired({peer}) {
+				const again = button("pairAgain", () => ask().focus());
+				replace(stage, h("p.big.good", t("pairDone", {name: peer.contact ?? peer.name})), h("p.note", short(peer.id)), h("p.row", again));
+				again.focus();
+			},
+		};
+		const result = await verb(words, {...options, signal: all, each: line => heard[line.event]?.(line)});
 		if (signal.aborted || !result.exit) return;
 		ask(stop.signal.aborted ? t("pairCancelled") : problem(result)).focus();
 	}

@@ -1,4 +1,4 @@
-// Parts that many views have. Views import from here all that they share.
+// Parts of many views, and all else that views share.
 export * from "/dom.js";
 export * from "/icons.js";
 export * from "/store.js";

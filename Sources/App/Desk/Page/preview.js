@@ -1,4 +1,4 @@
-// The pane with one item of the Inbox. Nothing of it runs: pictures, sound and film come from another origin, the rest is text.
+// The pane with one item of the Inbox. Nothing of it runs: pictures, sound and film come from another origin, all else is text.
 import {alarm, attempt, button, called, dots, family, fold, h, help, icon, lineOf, linesOf, mono, named, oneOf, replace, shown, sign, size, status,
 	store, t, things, verb, warning, wayOf, when} from "/parts.js";
 import {isLocked} from "/inbox.js";
@@ -11,8 +11,8 @@ const text = content => h("pre.text", {tabIndex: 0, dir: "auto"}, content);
 function body(line) {
 	const cut = line.isCut && help("isCut");
 	switch (line.shownAs) {
-	case "text": return [text((line.lines ?? []).map(l => l.replace(/[\u202a-\u202e\u2066-\u2069]/g, shown)).join("\n")), cut];
-	case "document": return [line.pageCount && h("p.help", t("pages", {n: line.pageCount})), line.lines?.length > 0 && text(line.lines.join("\n")), cut];
+	case "text": case "document": return [line.pageCount && h("p.help", t("pages", {n: line.pageCount})),
+		line.lines?.length > 0 && text(line.lines.map(l => l.replace(/[\u202a-\u202e\u2066-\u2069]/g, shown)).join("\n")), cut];
 	case "archive": case "folder": return [h("ul.members", {tabIndex: 0}, (line.members ?? []).map(m => h("li", icon(m.kind === "tree" ? "folder" : m.kind),
 		named(m.member), m.size !== undefined && h("span.note", size(m.size))))), cut];
 	case "link": {
@@ -39,7 +39,6 @@ const call = a => h("li.call", h("div.what", h("strong", shown(a.name ?? a.handl
 const calls = (attempts = []) => attempts.length > 0 && fold(t("calls", {n: attempts.length}), {open: attempts.some(a => a.handlerAnswer === "failed")},
 	things(attempts.map(call)));
 
-// Fills the pane. The acts are close, take, remove, verify, retry, unlock.
 export async function preview(side, entry, acts) {
 	const inside = h("div.inside", status(t("loading"))), error = alarm(), menu = h("div.openers"), buttons = h("div.row"), facts = h("div"), warn = h("div");
 	const locked = isLocked(entry), which = entry.arrival ?? entry.stored, kind = family(entry.type, entry.kind);

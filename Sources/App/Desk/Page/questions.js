@@ -2,7 +2,7 @@
 import {alarm, attempt, button, cardHead, changed, counted, dots, eachSecond, empty, family, field, fold, framed, h, hasFocus, head, icon, isolated, label,
 	lasting, named, on, put, row, select, short, shown, size, store, t, warning, wayOf} from "/parts.js";
 
-// The sender as the terminal names it: the contact, or `stranger`, its name and its key.
+// The sender as the terminal names it.
 function sender({from, via}) {
 	if (from.contact) return isolated(from.contact);
 	return dots(t("strangerIs", {name: from.name ?? "?", key: from.id ? short(from.id) : t("noKey")}), wayOf(via));

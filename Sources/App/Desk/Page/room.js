@@ -13,7 +13,7 @@ function bars(title, sums, label) {
 	if (rest) first.push(["", rest]);
 	const most = Math.max(1, ...first.map(([, bytes]) => bytes)), bar = (name, width) => svg("rect", {class: name, width, height: 4, rx: 1});
 	return h("figure", h("figcaption", t(title)), h("ul.bars", first.map(([key, bytes], n) =>
-		h("li", h("bdi.bar-name", n === 6 ? t("rest") : label(key)), h("span.note", size(bytes)),
+		h("li", h("bdi", n === 6 ? t("rest") : label(key)), h("span.note", size(bytes)),
 			svg("svg", {viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true"}, bar("ground", 100), bar("bar", Math.max(.5, bytes / most * 100)))))));
 }
 

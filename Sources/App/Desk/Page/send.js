@@ -1,6 +1,6 @@
 // The sheet for sending: what, and to whom, or what else to do with it.
-import {$, alarm, button, called, counted, deviceIcon, family, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row, shown, sign,
-	size, status, submit, t, target, verb} from "/parts.js";
+import {$, alarm, button, called, counted, deviceIcon, family, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
+	shown, sign, size, status, submit, t, target, verb} from "/parts.js";
 import {tar} from "/tar.js";
 import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
 import {peersInOrder} from "/peers.js";
@@ -61,7 +61,7 @@ function draw(sheet) {
 		h("div.row.choose", button("files", () => chooseFiles(false), "#sheet-files"), button("folder", () => chooseFiles(true))),
 		h("ul.things#sheet-items", {ariaLabel: t("chosen")}),
 		label("textOrLink", h("textarea#sheet-text", {rows: 2, dir: "auto", oninput: drawGo})), label("subject", h("input#sheet-subject", {maxLength: 200, dir: "auto"})),
-		h("fieldset.to", h("legend", t("toWhom")), h("div#sheet-peers")), h("p.help#sheet-note"), h("div#sheet-more"), alarm({id: "sheet-problem"}),
+		h("fieldset", h("legend", t("toWhom")), h("div.row#sheet-peers")), h("p.help#sheet-note"), h("div#sheet-more"), alarm({id: "sheet-problem"}),
 		h("p.row.end", button("cancel", () => sheet.close()), submit("", {id: "sheet-go"}))));
 	on("peers contacts", drawPeers, leave.signal);
 	sheet.onclose = () => leave.abort();
@@ -103,7 +103,7 @@ function drawGo() {
 
 let known = "", asking = new AbortController();
 
-// Asks for the activities when the items have changed. Files of the browser and other items together have none.
+// Asks for them when the items have changed. Files of the browser together with other items have none.
 function drawActivities() {
 	const words = typed(), blobs = items.filter(item => item.blob), paths = items.filter(item => item.path).map(item => item.path), others = paths.length || words;
 	const now = JSON.stringify([items.map(({name, size: bytes}) => [name, bytes]), words]);

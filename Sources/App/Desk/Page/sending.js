@@ -1,4 +1,4 @@
-// Sendings of this window: files that the browser has stream through, texts and paths go by `waft send`.
+// Sendings of this window: files of the browser stream through, texts and paths go by `waft send`.
 import {called, changed, post, problem, read, say, store, t, target, verb} from "/parts.js";
 import {sample, settle, transferOf} from "/events.js";
 
@@ -54,7 +54,7 @@ async function areReadable({blob, files = [blob]}) {
 
 export const sendingOf = (items, more) => ({...more, items: items.map(({name, size, kind, entries}) => ({name, size, kind, entries}))});
 
-// Hands files of the browser to `waft send` or an activity. `each` gets the lines, `began` a function that ends it; `unreadable` tells of a file that is gone.
+// Hands files to `waft send` or an activity. `each` gets the lines, `began` a function that ends it; `unreadable` tells of a lost file.
 export async function stream(items, more, {each, began, unreadable}) {
 	const answer = await post("/sendings", sendingOf(items, more)), {sending, message} = await answer.json();
 	if (!answer.ok) return {exit: 1, errors: message ?? ""};

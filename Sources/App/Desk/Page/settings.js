@@ -2,7 +2,6 @@
 import {alarm, attempt, dots, field, h, h2, hasFocus, head, help, lineOf, linesOf, mono, on, problem, put, replace, searchField, select, shown, status, t,
 	verb, warning} from "/parts.js";
 
-// Groups by the settings' names; the others come last.
 const GROUPS = [["group-machine", /^(name|port|logLevel|inhibitSleep)$/], ["group-offers", /^(accept|policy|arbiter|eligibility|previews|notifications|conflict|visibility)$/],
 	["room", /^(reserve|strangerQuota|partial|inbox)/], ["group-protection", /^(protection|lock|clearQuota)/], ["handlers", /^(hook|sandbox|openReceived|excluded|handler)/],
 	["group-network", /^(discovery|skip|search|dialects|web)/], ["more", /./]];

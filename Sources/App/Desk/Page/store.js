@@ -1,4 +1,4 @@
-// What all views share: who is there, what waits, what moves. Views hear of changes by topic.
+// What all views share. They hear of changes by topic.
 
 export const store = {
 	facts: {}, visibility: null, protection: null, receiver: null, strangers: [],
@@ -21,5 +21,5 @@ export const called = peer => store.contacts.get(peer?.id)?.name ?? peer?.contac
 
 export const isContact = peer => store.contacts.get(peer?.id)?.blocked === false;
 
-// The word for --to.
+// What --to takes.
 export const target = peer => peer.id ?? peer.rememberedAs ?? peer.name;

@@ -56,7 +56,7 @@ function resultRow({state, name = "", stored, size: bytes, answer, reason, arriv
 	return fate(okay(state), arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
 }
 
-// One card, made once and kept up to date, so that nothing in it loses the focus.
+// A card is made once and kept up to date, so that nothing in it loses the focus.
 function card(transfer) {
 	const bar = h("progress", {max: 1, ariaLabel: heading(transfer)}), title = h("h3"), says = h("span"), numbers = h("p.figures"), picture = h("div");
 	const note = h("p.help"), list = h("ul.things"), more = fold(t("details"), list), drawn = {};

@@ -1,7 +1,7 @@
 // A list of any length of which only what is in view exists.
 import {framed, h} from "/parts.js";
 
-// A listbox. `draw` gives the children of an item's option, `chose` hears of a choice, `keys` has what other keys do.
+// A listbox. `draw` makes the children of an option, `chose` hears of a choice, `keys` has what other keys do.
 export class VirtualList {
 	items = []; active = -1; columns = 1; nodes = new Map();
 
