@@ -52,7 +52,7 @@ function state({way, to, state, queued, good, cancelled, results, count}) {
 
 function resultRow({state, name = "", stored, size: bytes, answer, reason, arrival}) {
 	const text = dots(stored && stored !== name ? t("storedAs", {name: stored}) : oneOf("result-", state),
-		oneOf("delivery-", answer), shown(reason), bytes && size(bytes));
+		answer !== "none" && oneOf("delivery-", answer), shown(reason), bytes && size(bytes));
 	return fate(okay(state), arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
 }
 
