@@ -32,7 +32,8 @@ function card(line, load) {
 		p.reads?.length && t("may-read", {path: p.reads.join(", ")}), p.writes?.length && t("may-write", {path: p.writes.join(", ")})].filter(Boolean);
 	return h("li.card", cardHead(icon("handlers"), h("h2", named(line.localizedName ?? line.name)),
 		[mono(line.identifier), " · ", t("origin-" + line.origin)], !builtIn && h("label.row", {for: id}, box, t("enabled"))),
-	h("p", line.documentTypes.map(({type, name, localizedName}) => h("span.tag", {title: type}, shown(localizedName ?? name ?? type))), line.urlTypes.map(({scheme}) => h("span.tag", shown(scheme) + ":"))),
+	h("p", line.documentTypes.map(({type, name, localizedName}) => h("span.tag", {title: type}, shown(localizedName ?? name ?? type))),
+		line.urlTypes.map(({scheme}) => h("span.tag", shown(scheme) + ":"))),
 	line.warnings.map(text => warning(shown(text))),
 	p && fold(t("may"), h("p.help", t("sandbox-" + (line.sandbox ?? "strict"))), h("ul.dotted", may.map(text => h("li", text)))), error);
 }
@@ -43,7 +44,8 @@ function adding(load) {
 	const network = h("input", {type: "checkbox"});
 	const add = async () => {
 		const words = claims.value.split(/[\s,]+/).filter(Boolean).flatMap(text => text.includes(".") ? ["--type", text] : ["--scheme", text.replace(/:.*/, "")]);
-		const done = lineOf(await attempt(error, "handlers", "add", "--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words, ...(network.checked ? ["--network"] : [])), "handler");
+		const done = lineOf(await attempt(error, "handlers", "add",
+			"--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words, ...(network.checked ? ["--network"] : [])), "handler");
 		put(says, done ? [t("handlerAdded", {name: done.name}), ...done.warnings.map(shown)].join(" ") : "");
 		if (done) load();
 	};

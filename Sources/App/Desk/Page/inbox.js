@@ -40,7 +40,8 @@ async function fetchAll(entries, signal, some) {
 	some();
 	// Items in folders of the Inbox are in the filtered list only.
 	if ([...entries.values()].some(entry => entry.kind === "tree" && !entry.arrival)) {
-		await verb(["inbox", "list", "--since", "3650d"], {signal, each: line => line.event === "entry" && (line.arrival || !entries.has(keyOf(line))) && entries.set(keyOf(line), line)});
+		await verb(["inbox", "list", "--since", "3650d"], {signal, each: line =>
+			line.event === "entry" && (line.arrival || !entries.has(keyOf(line))) && entries.set(keyOf(line), line)});
 	}
 	await verb(["history", "--limit", "100000"], {signal, each: ({event, arrival, arrived, delivery, content, via, size: bytes, from}) => {
 		const entry = event === "arrival" && entries.get(arrival);
@@ -116,7 +117,8 @@ export function open(main, signal, wanted) {
 		const result = await verb(["inbox", name, ...words, ...more]), checked = lineOf(result, "verified");
 		for (const line of result.lines) if (/taken|removed/.test(line.event)) forget(line);
 		const faults = result.lines.filter(line => /^(changed|missing|unreadable|absent|failed)$/.test(line.event));
-		const text = checked ? t("verified", {n: checked.ok}) + faults.map(f => ` ${shown(f.stored)}: ${t("fault-" + f.event)} ${shown(f.reason ?? (f.differences ?? []).join(", "))}`).join("") : problem(result);
+		const text = checked ? t("verified", {n: checked.ok}) + faults.map(f =>
+			` ${shown(f.stored)}: ${t("fault-" + f.event)} ${shown(f.reason ?? (f.differences ?? []).join(", "))}`).join("") : problem(result);
 		if (text) says(text, result.exit);
 	}
 
@@ -156,7 +158,9 @@ export function open(main, signal, wanted) {
 		pane = keyOf(entry);
 		show(side, true);
 		const only = [pane];
-		preview(side, entry, {close: closePane, take: () => take(only), remove: () => remove(only), verify: () => act("verify", only), retry: () => act("retry", only), unlock});
+		preview(side, entry, {
+			close: closePane, take: () => take(only), remove: () => remove(only), verify: () => act("verify", only), retry: () => act("retry", only), unlock,
+		});
 	}
 
 	async function unlock() {
@@ -197,7 +201,8 @@ export function open(main, signal, wanted) {
 		seen.sort(ORDERS[order.value]);
 		replace(toggle, icon(grid ? "list" : "grid"));
 		toggle.ariaLabel = toggle.title = t(grid ? "asList" : "asGrid");
-		says(seen.length === entries.size ? dots(counted(seen.length), size(seen.reduce((sum, e) => sum + (e.size ?? 0), 0))) : t("someSeen", {some: seen.length, n: entries.size}));
+		says(seen.length === entries.size ? dots(counted(seen.length), size(seen.reduce((sum, e) => sum + (e.size ?? 0), 0)))
+			: t("someSeen", {some: seen.length, n: entries.size}));
 		show(list.node, seen.length);
 		show(none, !seen.length && loaded);
 		put(noneTitle, t(entries.size ? "nothingFound" : "emptyInbox"));

@@ -9,6 +9,7 @@ import {$, h, named, put, replace, shown, svg} from "/dom.js";
 import {icon} from "/icons.js";
 import {problem, verb} from "/verbs.js";
 import {has, t} from "/words.js";
+
 export const button = (key, onclick, more = "") => h("button" + more, {"data-key": key, onclick}, t(key));
 export const sign = (label, name, onclick) => h("button.round", {ariaLabel: label, title: label, onclick}, icon(name));
 
@@ -31,15 +32,10 @@ export async function attempt(error, ...words) {
 	put(error, problem(result));
 	return result;
 }
-
 export const status = (...text) => h("p.help", {role: "status"}, text);
-
 export const help = key => h("p.help", t(key));
-
 export const h2 = key => h("h2", t(key));
-
 export const mono = text => h("span.mono", shown(text));
-
 export const warning = (...text) => h("p.warning", icon("warn"), h("span", text));
 export const empty = (name, key) => h("section.empty.card", icon(name), h("h2", t(key)), h("p", t(key + "Help")));
 
@@ -48,9 +44,7 @@ export const row = (picture, name, note, ...more) =>
 	h("li", typeof picture === "string" ? icon(picture) : picture, h("div.what", typeof name === "string" ? named(name) : name, h("span.note", note)), more);
 export const cardHead = (face, title, state, ...more) => h("div.head", h("span.face", face), h("div.what", title, h("span.state", state)), more);
 export const fold = (summary, ...rest) => h("details", h("summary", summary), rest);
-
 export const label = (key, ...inputs) => h("label", t(key), inputs);
-
 export const searchField = (key, oninput) => h("input", {type: "search", placeholder: t(key), ariaLabel: t(key), oninput});
 
 // A line of a list for something that went well, or did not.
@@ -59,7 +53,6 @@ export function fate(good, name, note) {
 	node.className = good ? "good" : "wrong";
 	return node;
 }
-
 export const things = (...rows) => h("ul.things", rows);
 export const head = (view, ...more) => h("div.head", h("h1", t(view)), more);
 

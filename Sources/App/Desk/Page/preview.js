@@ -8,7 +8,8 @@ const table = facts => h("dl", facts.filter(([, value]) => value).map(([key, val
 	[h("dt", t(key)), h("dd", {dir: "auto"}, typeof value === "string" ? shown(value) : value)]));
 
 const text = content => h("pre.text", {tabIndex: 0, dir: "auto"}, content);
-function body(line) {
+// What `waft preview` says of contents.
+export function body(line) {
 	const cut = line.isCut && help("isCut");
 	switch (line.shownAs) {
 	case "text": case "document": return [line.pageCount && h("p.help", t("pages", {n: line.pageCount})),

@@ -4,6 +4,7 @@ import {$, alarm, button, called, counted, deviceIcon, family, form, h, help, la
 import {tar} from "/tar.js";
 import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
 import {peersInOrder} from "/peers.js";
+import {body} from "/preview.js";
 
 let items = [], chosen = new Map(), leave = null;
 
@@ -133,7 +134,7 @@ function drawActivities() {
 }
 
 function activities(found, run) {
-	const says = status(), error = alarm();
+	const says = status(), error = alarm(), contents = h("div.inside");
 	const buttons = found.map(({type, title, reason}) => h("button", {disabled: !!reason, title: shown(reason), onclick: async () => {
 		buttons.forEach(node => {node.ariaDisabled = "true";});
 		put(error, "");
@@ -142,8 +143,9 @@ function activities(found, run) {
 		buttons.forEach(node => {node.ariaDisabled = null;});
 		put(says, result.exit ? "" : t("activityDone", {name: title}) + made.map(path => " " + shown(path)).join());
 		put(error, problem(result));
+		replace(contents, linesOf(result, "preview").map(body));
 	}}, shown(title)));
-	return h("fieldset", h("legend", t("activities")), h("div.row", buttons), says, error);
+	return h("fieldset", h("legend", t("activities")), h("div.row", buttons), says, error, contents);
 }
 
 function go() {

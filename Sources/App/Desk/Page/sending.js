@@ -87,6 +87,7 @@ export const inputOf = words => words?.kind === "text" ? words.text : undefined;
 export async function sendWords(peer, {paths, words, subject}) {
 	const transfer = begin(peer, [...paths.map(({name}) => ({name, kind: "file"})), ...(words ? [{name: words.text.slice(0, 80), kind: words.kind}] : [])]);
 	transfer.cancel = () => transfer.stop.abort();
-	const line = ["send", ...wordsOf(words), ...(subject ? ["--subject", subject] : []), "--to", target(peer), peer.away ? "--queue" : "--partial", "--", ...paths.map(({path}) => path)];
+	const line = ["send", ...wordsOf(words), ...(subject ? ["--subject", subject] : []), "--to", target(peer),
+		peer.away ? "--queue" : "--partial", "--", ...paths.map(({path}) => path)];
 	finish(transfer, await verb(line, {input: inputOf(words), each: l => take(transfer, l), signal: transfer.stop.signal}));
 }

@@ -14,10 +14,13 @@ const isFixed = line => /rules|fixed/.test(line.form);
 // The control for a setting; `change` gets its values as texts, or null for none.
 function control(line, schema, id, change) {
 	const {form, values} = line, now = values[0] ?? "", common = {id, "data-key": id, "aria-describedby": `${id}-help ${id}-error`};
-	const choices = (schema?.oneOf ?? schema?.anyOf)?.filter(c => c.const !== undefined), onchange = ({target}) => change(target.value.trim() ? [target.value.trim()] : null);
+	const choices = (schema?.oneOf ?? schema?.anyOf)?.filter(c => c.const !== undefined),
+		onchange = ({target}) => change(target.value.trim() ? [target.value.trim()] : null);
 	if (isFixed(line)) return h("p.mono", {id}, values.length ? values.map(v => h("span", shown(v))) : h("span.help", t("none")), h("code.help", "waft config edit"));
-	if (form === "truth") return h("input", {type: "checkbox", role: "switch", checked: now === "true", ...common, onchange: ({target}) => change([String(target.checked)])});
-	if (form === "word" && choices?.length) return select(choices.map(c => [String(c.const), c.const + (c.description ? " – " + c.description : "")]), now, {...common, onchange});
+	if (form === "truth") return h("input", {type: "checkbox", role: "switch", checked: now === "true", ...common,
+		onchange: ({target}) => change([String(target.checked)])});
+	if (form === "word" && choices?.length) return select(choices.map(c => [String(c.const), c.const + (c.description ? " – " + c.description : "")]), now,
+		{...common, onchange});
 	if (form === "list") return field({rows: Math.max(1, Math.min(6, values.length)), value: values.join("\n"), placeholder: t("onePerLine"), ...common,
 		onchange: ({target}) => change(target.value.split("\n").map(l => l.trim()).filter(Boolean))}, "textarea");
 	return field({type: form === "number" ? "number" : "text", min: schema?.minimum, max: schema?.maximum, value: now, placeholder: line.standard, ...common, onchange});
@@ -27,7 +30,8 @@ function setting(line, schema) {
 	const id = "s-" + line.setting, error = alarm({id: id + "-error"}), note = status(), place = h("div.field"), source = h("p.note");
 	const run = async (...words) => {
 		const result = await attempt(error, "config", ...words), done = lineOf(result, "settingChanged");
-		put(note, done ? [t(done.inUse === false ? "savedOnly" : "saved"), done.hiddenBy && t("hiddenBy", {name: done.hiddenBy}), ...(done.warnings ?? []).map(shown)].filter(Boolean).join(" ") : "");
+		put(note, done ? [t(done.inUse === false ? "savedOnly" : "saved"), done.hiddenBy && t("hiddenBy", {name: done.hiddenBy}),
+			...(done.warnings ?? []).map(shown)].filter(Boolean).join(" ") : "");
 		if (result.exit) return;
 		const fresh = (await verb(["config", "list", "--all"])).lines.find(l => l.setting === line.setting);
 		if (fresh) {Object.assign(line, fresh); draw();}

@@ -81,7 +81,8 @@ function card(transfer) {
 		if (results === drawn.results) return;
 		drawn.results = results;
 		const told = new Set(transfer.results.map(r => r.item)), rest = items.filter((_, place) => !told.has(place)).slice(0, 100);
-		list.replaceChildren(...transfer.results.map(resultRow), ...rest.map(item => row(family(item.type, item.kind), item.name, size(item.size))));
+		list.replaceChildren(...transfer.results.map(resultRow),
+			...rest.map(item => row(family(item.type, item.kind), item.name, size(item.size))));
 		more.hidden = !list.firstChild;
 		if (transfer.results.some(r => !okay(r.state)) || transfer.results.length === 1) more.open = true;
 	};

@@ -45,7 +45,8 @@ export class VirtualList {
 		for (let place = from; place < to; place++) {
 			let option = this.nodes.get(place);
 			if (!option) {
-				option = h("div.option", {role: "option", id: "option-" + place, "data-place": place, "aria-setsize": items.length, "aria-posinset": place + 1}, this.draw(items[place]));
+				option = h("div.option", {role: "option", id: "option-" + place, "data-place": place,
+					"aria-setsize": items.length, "aria-posinset": place + 1}, this.draw(items[place]));
 				const at = {inlineSize: wide, blockSize: high, insetBlockStart: Math.floor(place / this.columns) * high, insetInlineStart: place % this.columns * wide};
 				for (const side in at) option.style[side] = at[side] + "px";
 				this.nodes.set(place, option);
@@ -62,7 +63,8 @@ export class VirtualList {
 
 	press(event) {
 		const page = Math.max(1, Math.floor(this.node.clientHeight / (this.high || 60))) * this.columns;
-		const steps = {ArrowDown: this.columns, ArrowUp: -this.columns, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9, ...(this.grid ? {ArrowRight: 1, ArrowLeft: -1} : {})};
+		const steps = {ArrowDown: this.columns, ArrowUp: -this.columns, PageDown: page, PageUp: -page,
+			Home: -1e9, End: 1e9, ...(this.grid ? {ArrowRight: 1, ArrowLeft: -1} : {})};
 		if (event.key in steps && this.items.length) {
 			event.preventDefault();
 			this.active = Math.min(this.items.length - 1, Math.max(0, this.active < 0 ? 0 : this.active + steps[event.key]));
