@@ -187,11 +187,11 @@ export function open(main, signal, wanted) {
 
 	function drawRoom() {if (room.open) roomPicture(room.lastElementChild, [...entries.values()]);}
 
-	function drawSenders() {
+	const drawSenders = framed(() => {
 		const names = [...new Set([...entries.values()].map(e => called(e.from)).filter(Boolean))].sort((a, b) => a.localeCompare(b)).slice(0, 500), now = bySender.value;
 		bySender.replaceChildren(...select([["", t("allSenders")], ...names.map(name => [name, shown(name)])]).children);
 		bySender.value = now;
-	}
+	});
 
 	const draw = framed(() => {
 		const text = search.value.trim().toLocaleLowerCase(), since = byTime.value && new Date().setHours(0, 0, 0, 0) - (byTime.value - 1) * 864e5;
