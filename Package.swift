@@ -303,11 +303,10 @@ let package = Package(
             ],
             tests: nil,
             embedded: [
-                "desk.html", "desk.css", "icon.svg", "de.json", "en.json", "ask.js", "contacts.js", "desk.js",
-                "doctor.js", "dom.js", "drops.js", "events.js", "handlers.js", "history.js", "icons.js",
-                "inbox.js", "parts.js", "peers.js", "plot.js", "preview.js", "questions.js", "room.js", "send.js",
-                "sending.js", "settings.js", "store.js", "tar.js", "transfers.js", "types.js", "verbs.js",
-                "virtual.js", "visible.js", "words.js",
+                "desk.html", "desk.css", "icon.svg", "words.txt", "contacts.js", "desk.js", "dom.js", "drops.js",
+                "events.js", "handlers.js", "history.js", "icons.js", "inbox.js", "pair.js", "parts.js", "peers.js",
+                "preview.js", "questions.js", "room.js", "send.js", "sending.js", "settings.js", "store.js", "tar.js",
+                "transfers.js", "types.js", "verbs.js", "virtual.js", "visible.js", "words.js",
             ].map { "Page/" + $0 })
         + module(
             .app, "Commands",

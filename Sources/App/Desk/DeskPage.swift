@@ -1,31 +1,23 @@
-import NIOHTTP1
-import WebPages
-
 /// The files of the pages.
 package enum DeskPage {
     /// Waft's icon: an SVG document.
     package static let icon = String(decoding: PackageResources.icon_svg, as: UTF8.self)
 
-    private static let words = [PageWords("en", PackageResources.en_json), PageWords("de", PackageResources.de_json)]
-
     /// - Parameter name: the whole path without its slash.
     /// - Returns: nil for a name that no file has.
-    static func file(_ name: String, _ headers: HTTPHeaders) -> (bytes: [UInt8], type: String)? {
+    static func file(_ name: String) -> (bytes: [UInt8], type: String)? {
         switch name {
         case "": (PackageResources.desk_html, "text/html; charset=utf-8")
         case "desk.css": (PackageResources.desk_css, "text/css")
         case "icon.svg": (PackageResources.icon_svg, "image/svg+xml")
-        case "words.json":
-            (PageWords.accepted(headers.first(name: "accept-language"), of: words).file, "application/json")
+        case "words.txt": (PackageResources.words_txt, "text/plain; charset=utf-8")
         default: scripts[name].map { ($0, "text/javascript") }
         }
     }
 
     private static let scripts = [
-        "ask.js": PackageResources.ask_js,
         "contacts.js": PackageResources.contacts_js,
         "desk.js": PackageResources.desk_js,
-        "doctor.js": PackageResources.doctor_js,
         "dom.js": PackageResources.dom_js,
         "drops.js": PackageResources.drops_js,
         "events.js": PackageResources.events_js,
@@ -33,9 +25,9 @@ package enum DeskPage {
         "history.js": PackageResources.history_js,
         "icons.js": PackageResources.icons_js,
         "inbox.js": PackageResources.inbox_js,
+        "pair.js": PackageResources.pair_js,
         "parts.js": PackageResources.parts_js,
         "peers.js": PackageResources.peers_js,
-        "plot.js": PackageResources.plot_js,
         "preview.js": PackageResources.preview_js,
         "questions.js": PackageResources.questions_js,
         "room.js": PackageResources.room_js,

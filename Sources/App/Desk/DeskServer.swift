@@ -64,7 +64,7 @@ package final class DeskServer: Sendable {
             return try await exchange.respond(.misdirectedRequest, line: "this is another host", closing: true)
         }
         guard let names = RequestTarget(exchange.head.uri).names else { return try await exchange.refuseUnknown() }
-        if exchange.head.method == .GET, names.count == 1, let file = DeskPage.file(names[0], exchange.head.headers) {
+        if exchange.head.method == .GET, names.count == 1, let file = DeskPage.file(names[0]) {
             exchange.answerHeaders.add(name: "vary", value: "accept-language")
             return try await exchange.respond(static: file.bytes, file.type)
         }

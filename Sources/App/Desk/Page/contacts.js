@@ -1,79 +1,85 @@
-// The view of the contacts: who they are, what they may send, and who is blocked.
-import {alarm, dots, things} from "/parts.js";
-import {make, named, replace, shown} from "/dom.js";
-import {ask} from "/ask.js";
-import {icon} from "/icons.js";
-import {changed, on, store} from "/store.js";
-import {problem, verb} from "/verbs.js";
-import {has, short, size, when, word} from "/words.js";
+// The view of the contacts: who they are, what they may send, and who is blocked; pairing, and the key of this machine.
+import {alarm, ask, attempt, button, cardHead, changed, counted, dots, empty, field, fold, form, h, h2, hasFocus, head, help, icon, label, lineOf, named, on,
+	put, replace, row, select, short, shown, size, store, submit, t, things, verb, when} from "/parts.js";
+import {drawQR, pairing} from "/pair.js";
+const amount = bytes => bytes === undefined ? ""
+	: [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].map(([unit, n]) => bytes % n === 0 ? `${bytes / n}${unit}` : "").find(Boolean) || String(bytes);
 
-/** Bytes as a size that the command line takes. */
-const amount = bytes => bytes === undefined ? "" : [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].map(([unit, n]) => bytes % n === 0 ? `${bytes / n}${unit}` : "").find(Boolean) || String(bytes);
+const limits = c => dots(t("policy-" + c.policy), c.types && shown(c.types.join(", ")), c.sizeAtMost !== undefined && t("atMost", {size: size(c.sizeAtMost)}),
+	c.sizePerDay !== undefined && t("perDay", {size: size(c.sizePerDay)}), c.itemsAtMost !== undefined && counted(c.itemsAtMost), shown(c.hours),
+	c.until && t("until", {time: when(c.until)}), c.folder && t("inFolder", {path: c.folder}));
 
-function limits(contact) {
-	return dots(word("policy-" + contact.policy), contact.types && shown(contact.types.join(", ")), contact.sizeAtMost !== undefined && word("atMost", {size: size(contact.sizeAtMost)}), contact.sizePerDay !== undefined && word("perDay", {size: size(contact.sizePerDay)}),
-		contact.itemsAtMost !== undefined && word("items", {n: contact.itemsAtMost}), contact.hours && shown(contact.hours), contact.until && word("until", {time: when(contact.until)}), contact.folder && word("inFolder", {path: contact.folder}));
-}
+// A field: the option, its word, an example, the value now, and the word that takes the limit away.
+const FIELDS = [
+	["--types", "types", "public.image", c => (c.types ?? []).join(" "), "any"], ["--size-at-most", "sizeAtMost", "5GB", c => amount(c.sizeAtMost), "any"],
+	["--size-per-day", "sizePerDay", "20GB", c => amount(c.sizePerDay), "any"], ["--items-at-most", "itemsAtMost", "100", c => String(c.itemsAtMost ?? ""), "any"],
+	["--time", "hours", "08:00-18:00", c => c.hours ?? "", "any"], ["--for", "lasting", "30d", () => "", "ever"],
+	["--folder", "intoFolder", "2026", c => c.folder ?? "", ""],
+];
 
-const HINTS = {types: "public.image", sizeAtMost: "5GB", sizePerDay: "20GB", itemsAtMost: "100", hours: "08:00-18:00", lasting: "30d", intoFolder: "2026"};
-
-/** A field: the option, its word, the value now, and the word that takes the limit away. */
-const FIELDS = [["--types", "types", c => (c.types ?? []).join(" "), "any"], ["--size-at-most", "sizeAtMost", c => amount(c.sizeAtMost), "any"], ["--size-per-day", "sizePerDay", c => amount(c.sizePerDay), "any"],
-	["--items-at-most", "itemsAtMost", c => String(c.itemsAtMost ?? ""), "any"], ["--time", "hours", c => c.hours ?? "", "any"], ["--for", "lasting", () => "", "ever"], ["--folder", "intoFolder", c => c.folder ?? "", ""], ["--handler", "handlerFor", c => c.handler ?? "", ""]];
-
-function form(contact, act) {
-	const id = "c-" + contact.id.slice(0, 16), inputs = FIELDS.map(([option, key, now]) => make("input", {value: now(contact), placeholder: HINTS[key], dir: "auto", autocomplete: "off"}));
-	const choice = (options, value, name) => make("select", options.map(o => make("option", {value: o, selected: o === value}, has(name + "-" + o) ? word(name + "-" + o) : o)));
-	const policy = choice(["ask", "accept", "decline"], contact.policy, "policy"), protect = choice(["usual", "none", "untilFirstUnlock", "unlessOpen", "complete"], contact.protection ?? "usual", "protect");
+function limitsForm(contact, act) {
+	const inputs = FIELDS.map(([, , placeholder, now]) => field({value: now(contact), placeholder}));
+	const policy = select(["ask", "accept", "decline"].map(of => [of, t("policy-" + of)]), contact.policy);
 	const save = () => {
 		const words = ["contacts", "set", contact.id];
 		if (policy.value !== contact.policy) words.push("--policy", policy.value);
-		if (protect.value !== (contact.protection ?? "usual")) words.push("--protect", protect.value);
-		FIELDS.forEach(([option, , now, none], n) => {
+		FIELDS.forEach(([option, , , now, none], n) => {
 			const value = inputs[n].value.trim();
 			if (value === now(contact)) return;
 			if (option === "--types" && value) words.push(...value.split(/[\s,]+/).flatMap(type => [option, type]));
 			else words.push(...(value || none ? [option + "=" + (value || none)] : [option, ""]));
 		});
-		if (words.length > 3) act(words);
+		if (words.length > 3) act(...words);
 	};
-	return make("form.fields", {onsubmit: event => {event.preventDefault(); save();}}, make("p.help", word("limitsHelp")), make("div.grid3", make("label", word("itsOffers"), policy),
-		FIELDS.map(([, key], n) => make("label", word(key), inputs[n])), make("label", word("protection"), protect)), make("p.row", make("button.primary", word("save"))));
+	return form(".fields", save, help("limitsHelp"), h("div.grid3", label("itsOffers", policy),
+		FIELDS.map(([, key], n) => h("label", t(key), inputs[n]))), h("p.row", submit(t("save"))));
 }
 
-function card(contact, openOnes) {
-	const error = alarm(), key = contact.id.slice(0, 12);
-	const act = async words => {
-		const result = await verb(words);
-		error.textContent = problem(result);
-		if (!result.exit) changed("contactsChanged");
+function card(contact, opened) {
+	const error = alarm(), {id, name, blocked} = contact;
+	const act = async (...words) => {if (!(await attempt(error, ...words)).exit) changed("contactsChanged");};
+	const does = (key, work, more) => {
+		const node = button(key, work, more);
+		node.dataset.key += id;
+		return node;
 	};
-	const button = (name, work, more = "") => make("button" + more, {type: "button", "data-key": name + key, onclick: work}, word(name));
-	const rename = async () => {const name = await ask({title: word("renameTitle", {name: contact.name}), field: {label: word("itsName"), value: contact.name}, yes: word("rename")}); if (name) act(["contacts", "rename", contact.id, name]);};
-	const forget = async () => {if (await ask({title: word("forgetTitle", {name: contact.name}), text: word("forgetText"), yes: word("forget"), danger: true})) act(["contacts", "forget", contact.id]);};
-	return make(`li.card${contact.blocked ? ".isBlocked" : ""}`, make("div.head", make("span.face", icon("contacts"), !contact.blocked && make("span.proved", icon("check"))), make("div.what", make("h2", named(contact.name)), make("span.state", contact.blocked ? word("blocked") : limits(contact)),
-		make("span.note", make("span.mono", short(contact.id)), " · ", word("verified-" + contact.verifiedBy), " · ", when(contact.verifiedAt)))),
-	make("details", {open: openOnes.has(contact.id), ontoggle: event => event.target.open ? openOnes.add(contact.id) : openOnes.delete(contact.id)}, make("summary", word("limits")), form(contact, act),
-		make("p.row", button("rename", rename), contact.blocked ? button("unblock", () => act(["contacts", "unblock", contact.id])) : button("block", () => act(["contacts", "block", contact.id])), button("forget", forget, ".danger"))), error);
+	const rename = async () => {
+		const now = await ask({title: t("renameTitle", {name}), more: {label: t("itsName"), value: name}, yes: t("rename")});
+		if (now) act("contacts", "rename", id, now);
+	};
+	const forget = async () => {
+		if (await ask({title: t("forgetTitle", {name}), text: t("forgetText"), yes: t("forget"), danger: true})) act("contacts", "forget", id);
+	};
+	const blocking = blocked ? "unblock" : "block";
+	return h(`li.card${blocked ? ".isBlocked" : ""}`, cardHead([icon("contacts"), !blocked && h("span.proved", icon("check"))], h("h2", named(name)),
+		[blocked ? t("blocked") : limits(contact), h("br"), dots(short(id), t("verified-" + contact.verifiedBy), when(contact.verifiedAt))]),
+	fold(t("limits"), {open: opened.has(id), ontoggle: event => event.target.open ? opened.add(id) : opened.delete(id)}, limitsForm(contact, act),
+		h("p.row", does("rename", rename), does(blocking, () => act("contacts", blocking, id)), does("forget", forget, ".danger"))), error);
 }
 
-function stranger(line) {
-	return make("li", icon("cross"), make("div.what", named(line.name), make("span.note.mono", short(line.id))), make("button", {type: "button", onclick: async () => {await verb(["contacts", "unblock", line.id]); changed("contactsChanged");}}, word("unblock")));
+const stranger = ({id, name}) => row("cross", name, short(id), button("unblock", async () => {await verb(["contacts", "unblock", id]); changed("contactsChanged");}));
+
+function ownKey(id) {
+	const picture = h("div"), copy = button("copyKey", async () => {
+		await navigator.clipboard.writeText(id).catch(() => {});
+		put(copy, t("copied"));
+	});
+	return [h2("myKey"), h("p.mono.key", id), help("myKeyHelp"), h("p.row", copy),
+		fold(t("asQR"), {ontoggle: event => event.target.open && drawQR(picture, id, t("qrOf", {what: t("myKey")}))}, picture)];
 }
 
 export async function open(main, signal) {
-	const list = make("ul.cards", {role: "list"}), strangers = make("div"), me = make("section.card"), openOnes = new Set();
+	const list = h("ul.cards"), strangers = h("div"), me = h("section.card"), opened = new Set(), none = empty("contacts", "noContacts");
 	const draw = () => {
+		if (hasFocus(list) && document.activeElement.matches("input, select")) return;
 		const all = [...store.contacts.values()].sort((a, b) => a.blocked - b.blocked || a.name.localeCompare(b.name));
-		if (list.contains(document.activeElement) && document.activeElement.matches("input, select")) return;
-		replace(list, all.length ? all.map(contact => card(contact, openOnes)) : make("li.card.empty", icon("contacts"), make("h2", word("noContacts")), make("p", word("noContactsHelp"))));
-		replace(strangers, store.strangers?.length > 0 && make("section", make("h2", word("blockedStrangers")), things(store.strangers.map(stranger))));
+		replace(list, all.map(contact => card(contact, opened)));
+		none.hidden = all.length > 0;
+		replace(strangers, store.strangers.length > 0 && h("section", h2("blockedStrangers"), things(store.strangers.map(stranger))));
 	};
-	main.append(make("h1", word("contacts")), list, strangers, me);
+	main.append(head("contacts"), none, list, strangers, pairing(signal), me);
 	on("contacts", draw, signal);
 	draw();
-	const line = (await verb(["contacts", "me"], {signal})).lines.find(l => l.event === "me");
-	if (!line) return;
-	const copy = make("button", {type: "button", onclick: async () => {await navigator.clipboard.writeText(line.id).catch(() => {}); copy.textContent = word("copied");}}, word("copyKey"));
-	me.append(make("h2", word("pairTitle")), make("p", word("pairHelp")), make("pre", make("code", `waft pair --accept\nwaft pair NAME`)), make("p.help", word("pairHelp2")), make("p.mono.key", line.id), make("p.row", copy));
+	const line = lineOf(await verb(["contacts", "me"], {signal}), "me");
+	if (line) replace(me, ownKey(line.id));
 }

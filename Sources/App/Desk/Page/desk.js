@@ -1,22 +1,19 @@
 // Entry, views and streams.
-import {$, make, replace, say, show} from "/dom.js";
-import {icon} from "/icons.js";
-import {changed, on, store} from "/store.js";
-import {post, problem, verb, watch} from "/verbs.js";
-import {word} from "/words.js";
+import {$, changed, counted, h, icon, lineOf, linesOf, on, post, problem, put, replace, say, show, store, t, verb, watch} from "/parts.js";
 import {heard} from "/events.js";
-import {countdown, learnVisibility} from "/visible.js";
+import {countdown} from "/visible.js";
 import {acceptDrops} from "/drops.js";
 
 const VIEWS = ["peers", "questions", "transfers", "inbox", "history", "contacts", "handlers", "settings"];
+// In narrow windows the others are behind a button.
 const FIRST = 4;
 
 const secret = location.hash.slice(1), fresh = secret && !VIEWS.includes(secret.split("/")[0]);
 if (fresh) history.replaceState(null, "", "/");
 
-/** Says that something holds everything up; "" when it is over. */
+// Says what holds everything up; "" when it is over.
 function trouble(text) {
-	$("trouble").textContent = text;
+	put($("trouble"), text);
 	show($("trouble"), text);
 }
 
@@ -25,131 +22,123 @@ async function enter() {
 	if (answer?.status === 403 && fresh) answer = await post("/enter", {}).catch(() => null);
 	if (answer?.ok) return true;
 	$("bar").remove();
-	$("main").append(make("section.card.door", make("h1", word(answer ? "spentTitle" : "unreachable")),
-		answer && make("p", word("spentHelp")), make("pre", make("code", "waft desk"))));
+	$("main").append(h("section.card.door", h("h1", t(answer ? "spentTitle" : "unreachable")),
+		answer && h("p", t("spentHelp")), h("pre", h("code", "waft desk"))));
 	document.title = "Waft";
 	return false;
 }
 
-// Views. Each module has `title` and `open(main, signal, rest)`.
-
 let leave = new AbortController(), current = "";
 
+// Opens the view that the address names. Its module has `open(main, signal, rest)`.
 async function showView(focus) {
 	const [name, rest] = location.hash.slice(1).split("/"), view = VIEWS.includes(name) ? name : "peers";
 	leave.abort();
-	const mine = leave = new AbortController();
-	const module = await import(`/${view}.js`);
-	if (mine.signal.aborted) return;
+	const {signal} = leave = new AbortController(), module = await import(`/${view}.js`);
+	if (signal.aborted) return;
 	const again = current === view;
 	current = view;
-	for (const link of $("nav").querySelectorAll("a")) link.dataset.view === view ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
-	$("nav").classList.remove("open");
-	$("more").setAttribute("aria-expanded", "false");
+	for (const link of $("nav").querySelectorAll("a")) link.ariaCurrent = link.dataset.view === view ? "page" : null;
+	openNav(false);
 	$("more").classList.toggle("current", VIEWS.indexOf(view) >= FIRST);
 	const main = $("main");
 	main.className = view;
 	main.replaceChildren();
-	module.open(main, mine.signal, rest && decodeURIComponent(rest));
+	module.open(main, signal, rest && decodeURIComponent(rest));
 	showAsking();
-	showTitle();
 	if (focus && !again) {main.focus({preventScroll: true}); scrollTo(0, 0);}
 }
 
+function openNav(yes) {
+	$("nav").classList.toggle("open", yes);
+	$("more").ariaExpanded = String(yes);
+}
+
 function drawNav() {
-	$("skip").textContent = word("skip");
-	$("nav").setAttribute("aria-label", word("views"));
-	const links = VIEWS.map((view, place) => make(place < FIRST ? "li" : "li.rest", make("a", {
-		href: "#" + view, "data-view": view,
-	}, icon(view), make("span", word(view)), make("b.count", {hidden: true}))));
-	links.splice(FIRST, 0, make("li.more", make("button#more", {
-		type: "button", "aria-expanded": "false", "aria-controls": "nav",
-		onclick: () => $("more").setAttribute("aria-expanded", String($("nav").classList.toggle("open"))),
-	}, icon("more"), make("span", word("more")))));
+	put($("skip"), t("skip"));
+	$("nav").ariaLabel = t("views");
+	const links = VIEWS.map((view, place) => h(place < FIRST ? "li" : "li.rest",
+		h("a", {href: "#" + view, "data-view": view}, icon(view), h("span", t(view)), h("b.count", {hidden: true}))));
+	links.splice(FIRST, 0, h("li.more", h("button#more", {
+		"aria-expanded": "false", "aria-controls": "nav", onclick: () => openNav(!$("nav").classList.contains("open")),
+	}, icon("more"), h("span", t("more")))));
 	$("nav").firstElementChild.append(...links);
 }
 
 function count(view, n, key) {
 	const mark = $("nav").querySelector(`[data-view="${view}"] .count`);
-	mark.textContent = n ? String(n) : "";
-	mark.title = mark.ariaLabel = n ? word(key, {n}) : "";
+	put(mark, n || "");
+	mark.title = mark.ariaLabel = n ? t(key, {n}) : "";
 	show(mark, n);
 }
 
-function showTitle() {
-	const n = store.offers.size;
-	document.title = (n ? `(${n}) ` : "") + word(current) + " · Waft";
-}
-
-/** Above other views: the offers that wait. */
+// Offers that wait: in the title, and above other views.
 function showAsking() {
-	const offers = [...store.offers.values()], bar = $("asking");
-	if (current === "questions" || !offers.length) {show(bar, false); bar.replaceChildren(); return;}
-	const text = offers.length === 1 ? word("asks", {name: offers[0].from.contact ?? offers[0].from.name ?? "?", items: word("items", {n: offers[0].count})})
-		: word("asking", {n: offers.length});
-	replace(bar, icon("questions"), make("span", text), make("a.button.primary", {href: "#questions"}, word("answer")));
-	show(bar, true);
+	const offers = [...store.offers.values()], n = offers.length, bar = $("asking");
+	document.title = (n ? `(${n}) ` : "") + t(current) + " · Waft";
+	const seen = n > 0 && current !== "questions";
+	replace(bar, seen && [icon("questions"), h("span", n > 1 ? t("asking", {n})
+		: t("asks", {name: offers[0].from.contact ?? offers[0].from.name ?? "?", items: counted(offers[0].count)})),
+	h("a.button.primary", {href: "#questions"}, t("answer"))]);
+	show(bar, seen);
 }
 
-function facts() {
-	$("host").textContent = store.facts.name;
-	on("receiver", () => {$("host").textContent = store.receiver.name;});
-	on("offers", () => {count("questions", store.offers.size, "asking"); showAsking(); showTitle();});
-	on("transfers", () => count("transfers", [...store.transfers.values()].filter(t => t.state === "moving").length, "underWay"));
+function showFacts() {
+	put($("host"), store.facts.name);
+	on("receiver", () => {put($("host"), store.receiver.name);});
+	on("offers", () => {count("questions", store.offers.size, "asking"); showAsking();});
+	on("transfers", () => count("transfers", [...store.transfers.values()].filter(({state}) => state === "moving").length, "underWay"));
 	on("visibility", () => {
 		const {visibility, until} = store.visibility ?? {};
-		$("seen").textContent = visibility ? word("seen-" + visibility) + (until ? " · " + countdown() : "") : "";
+		put($("seen"), visibility ? t("seen-" + visibility) + (until ? " · " + countdown() : "") : "");
 	});
 }
 
 async function learnContacts() {
-	const found = new Map();
 	const result = await verb(["contacts", "list"]);
-	if (!result || result.exit) return;
-	for (const line of result.lines) if (line.event === "contact") found.set(line.id, line);
-	store.contacts = found;
-	store.strangers = result.lines.filter(line => line.event === "blockedStranger");
+	if (result.exit) return;
+	store.contacts = new Map(linesOf(result, "contact").map(line => [line.id, line]));
+	store.strangers = linesOf(result, "blockedStranger");
 	changed("contacts");
 	changed("peers");
 }
 on("contactsChanged", learnContacts);
 
 async function learnProtection() {
-	const result = await verb(["protection", "status"]);
-	store.protection = result?.lines.find(line => line.event === "protection") ?? null;
+	store.protection = lineOf(await verb(["protection", "status"]), "protection") ?? null;
 	changed("protection");
 }
 
 function run() {
 	let away = false;
-	const learn = () => {learnVisibility(); learnContacts(); learnProtection();};
+	const learn = () => {learnContacts(); learnProtection();};
 	learn();
 	watch(["offers", "--watch"], {
 		began: line => {
 			if (line.event === "failed" && line.exit) return;
-			if (away) {trouble(""); say(word("back")); learn(); changed("back");}
+			if (away) {trouble(""); say(t("back")); learn(); changed("back");}
 			away = false;
 		},
 		each: heard,
-		ended: ({exit, failed, errors}) => {
+		ended: result => {
 			store.offers.clear();
+			store.visibility = null;
 			changed("offers");
+			changed("visibility");
 			away = true;
-			trouble(exit === 69 ? word("noReceiver") : exit === -1 ? word("unreachable") : word("broken") + " " + problem({exit, failed, errors}));
+			trouble(result.exit === 69 ? t("noReceiver") : result.exit === -1 ? t("unreachable") : t("broken") + " " + problem(result));
 		},
 	});
 	watch(["peers", "--watch"], {
-		began: () => {},
 		each: heard,
 		ended: () => {store.peers.clear(); store.away.clear(); changed("peers");},
 	});
-	document.addEventListener("visibilitychange", () => {if (!document.hidden) learnVisibility();});
 }
 
 drawNav();
 if (await enter()) {
-	store.facts = await fetch("/facts").then(answer => answer.json());
-	facts();
+	store.facts = await (await fetch("/facts")).json();
+	showFacts();
 	run();
 	acceptDrops();
 	addEventListener("hashchange", () => showView(true));

@@ -1,17 +1,16 @@
 // Making elements. Foreign text enters the page here, as text.
 
-const SVG = "http://www.w3.org/2000/svg";
-
-/** Makes an element: `make("p.help#id", { onclick, hidden, "aria-label": … }, child, …)`. Strings become text. */
-export function make(what, ...rest) {
+/**
+ * Makes an element: `h("p.help#id", {onclick, hidden, "aria-label": …}, child, …)`. Strings become text.
+ * A button submits nothing unless its `type` says so; an `ul` is a list also where it has no dots.
+ */
+export function h(what, ...rest) {
 	const [, tag, more] = what.match(/^([\w-]*)(.*)$/), node = document.createElement(tag || "div");
 	for (const [, sign, name] of more.matchAll(/([.#])([\w-]+)/g)) sign === "#" ? node.id = name : node.classList.add(name);
-	return fill(node, rest);
+	return fill(node, [tag === "button" ? {type: "button"} : tag === "ul" && {role: "list"}, ...rest]);
 }
 
-export function svg(tag, ...rest) {
-	return fill(document.createElementNS(SVG, tag), rest);
-}
+export const svg = (tag, ...rest) => fill(document.createElementNS("http://www.w3.org/2000/svg", tag), rest);
 
 function fill(node, rest) {
 	for (const part of rest.flat(3)) {
@@ -33,33 +32,48 @@ function set(node, key, value) {
 
 export const $ = id => document.getElementById(id);
 
-/** Characters that would move or hide others are shown as their numbers, as in the terminal. */
+// Characters that would move or hide others are shown as their numbers, as in the terminal.
 export const shown = text => String(text ?? "").replace(/[\0-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
 	c => `\\u{${c.codePointAt().toString(16).toUpperCase()}}`);
-
-/** A foreign name: isolated in its direction, whole in the tooltip. */
-export const named = (text, what = "bdi.name") => make(what, {title: shown(text), dir: "auto"}, shown(text));
-
-/** A name in the midst of a sentence made by `word`. */
+// A foreign name: isolated in its direction, whole in the tooltip.
+export const named = (text, what = "bdi.name") => h(what, {title: shown(text), dir: "auto"}, shown(text));
 export const isolated = text => `\u2068${shown(text)}\u2069`;
+
+export const hasFocus = node => node.contains(document.activeElement);
+
+export const put = (node, text) => {node.textContent = text;};
 
 export const show = (node, yes) => {node.hidden = !yes;};
 
-/** Says something to screen readers only. */
+// Says something to screen readers only.
 export function say(text) {
-	$("live").textContent = "";
-	setTimeout(() => {$("live").textContent = text;}, 50);
+	put($("live"), "");
+	setTimeout(() => {put($("live"), text);}, 50);
 }
 
-/** Replaces the children of a node, and keeps the focus on the element of the same data-key. */
+// Replaces the children of a node, and keeps the focus on the element of the same data-key.
 export function replace(node, ...children) {
-	const key = node.contains(document.activeElement) && document.activeElement.dataset.key;
+	const key = hasFocus(node) && document.activeElement.dataset.key;
 	node.replaceChildren(...children.flat(3).filter(Boolean));
 	if (key) node.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({preventScroll: true});
 }
 
-/** Calls a function at most once a frame. */
+// Calls a function at most once a frame.
 export function framed(work) {
 	let waits = 0;
 	return () => {waits ||= requestAnimationFrame(() => {waits = 0; work();});};
+}
+
+// Calls a function once a second while the page is in view, until the signal aborts.
+export function eachSecond(work, signal) {
+	let timer = 0;
+	const set = () => {
+		clearInterval(timer);
+		if (document.hidden || signal.aborted) return;
+		work();
+		timer = setInterval(work, 1000);
+	};
+	document.addEventListener("visibilitychange", set, {signal});
+	signal.addEventListener("abort", set);
+	set();
 }

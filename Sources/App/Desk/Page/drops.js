@@ -1,16 +1,14 @@
 // Files, links and texts that are dropped or pasted anywhere.
-import {$, show} from "/dom.js";
-import {called} from "/store.js";
-import {word} from "/words.js";
+import {$, called, put, show, t} from "/parts.js";
 import {openSheet, sendAtOnce} from "/send.js";
 
-/** All files below the entries of a drop, each with its path from the dropped folder on. */
+// All files and folders below the entries of a drop, each with its path from the dropped folder on.
 async function walk(entries, found) {
 	for (const entry of entries) {
-		if (entry.isFile) {
-			const file = await new Promise((yes, no) => entry.file(yes, no));
-			found.push({file, path: entry.fullPath.replace(/^\/+/, "")});
-		} else {
+		const path = entry.fullPath.replace(/^\/+/, "");
+		if (entry.isFile) found.push({path, file: await new Promise((yes, no) => entry.file(yes, no))});
+		else {
+			found.push({path});
 			const reader = entry.createReader();
 			for (let part; !part || part.length;) {
 				part = await new Promise((yes, no) => reader.readEntries(yes, no));
@@ -21,7 +19,7 @@ async function walk(entries, found) {
 	return found;
 }
 
-/** What a drop or the clipboard holds: files with paths, or a text. */
+// What a drop or the clipboard holds: files with paths, or a text.
 export async function held(data) {
 	const entries = [...data.items].filter(i => i.kind === "file").map(i => i.webkitGetAsEntry?.());
 	const loose = [...data.files], text = data.getData("text/uri-list") || data.getData("text/plain");
@@ -30,7 +28,7 @@ export async function held(data) {
 	return {files: loose.map(file => ({file, path: file.name}))};
 }
 
-/** Lets another place take files: `node.drop` is a peer, `node.take` a function of the event's data. */
+// A place that takes files by itself: `node.drop` is a peer, `node.take` a function of the event's data.
 const placeOf = event => event.target.closest?.(".peer, .takes") ?? event.target.closest?.("dialog");
 
 export function acceptDrops() {
@@ -39,26 +37,25 @@ export function acceptDrops() {
 		if (over !== node) {over?.classList.remove("over"); node?.classList?.add("over");}
 		over = node;
 	};
-	const end = () => {show($("dropping"), false); mark(null); document.body.classList.remove("drags");};
+	const end = () => {show($("dropping"), false); mark(null);};
 	addEventListener("dragover", event => {
-		if (!event.dataTransfer.types.some(t => /^Files$|^text\//.test(t))) return;
+		if (!event.dataTransfer.types.some(type => /^Files$|^text\//.test(type))) return;
 		event.preventDefault();
 		event.dataTransfer.dropEffect = "copy";
 		const place = placeOf(event), peer = place?.drop;
 		mark(place);
-		document.body.classList.add("drags");
-		$("dropping").textContent = peer ? word(peer.away ? "queueFor" : "dropOn", {name: called(peer)}) : place?.take ? word("dropTest") : word("dropAnywhere");
+		put($("dropping"), peer ? t(peer.away ? "queueFor" : "dropOn", {name: called(peer)}) : t(place?.take ? "dropTest" : "dropAnywhere"));
 		show($("dropping"), true);
 	});
 	addEventListener("dragleave", event => {if (!event.relatedTarget) end();});
 	addEventListener("drop", async event => {
 		event.preventDefault();
-		const place = placeOf(event);
+		const place = placeOf(event), peer = place?.drop;
 		end();
 		if (place?.take) return place.take(event.dataTransfer);
-		const what = await held(event.dataTransfer).catch(() => ({error: word("unreadable")}));
-		if (place?.drop && !place.drop.away && what.files) sendAtOnce(place.drop, what);
-		else openSheet({...what, peers: place?.drop ? [place.drop] : undefined});
+		const what = await held(event.dataTransfer).catch(() => ({error: t("unreadable")}));
+		if (peer && !peer.away && what.files?.length) sendAtOnce(peer, what);
+		else openSheet({...what, peers: peer ? [peer] : []});
 	});
 	addEventListener("paste", async event => {
 		if (event.target.closest?.("input, textarea, [contenteditable]") && !event.clipboardData.files.length) return;

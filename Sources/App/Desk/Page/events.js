@@ -1,18 +1,23 @@
 // The lines of the two streams, put into the store.
-import {shown, say} from "/dom.js";
-import {changed, store, called} from "/store.js";
-import {word} from "/words.js";
+import {called, changed, counted, problem, say, store, t, verb} from "/parts.js";
+import {takeVisibility} from "/visible.js";
 
-/** A transfer toward this machine, found by its id or begun. */
-function incoming(line) {
-	let transfer = store.transfers.get(line.transfer);
+export const transferOf = more => ({items: [], total: 0, bytes: 0, samples: [], began: Date.now(), results: [], ...more});
+
+// A transfer toward this machine, found by its id or begun.
+function incoming({transfer: key, from}) {
+	let transfer = store.transfers.get(key);
 	if (!transfer) {
-		const offer = [...store.offers.values()].find(o => o.transfer === line.transfer);
-		transfer = {key: line.transfer, way: "in", peer: line.from ?? offer?.from ?? {}, items: offer?.items ?? [], count: offer?.count ?? 0,
-			total: offer?.size ?? 0, bytes: 0, samples: [], state: "moving", began: Date.now(), results: []};
-		store.transfers.set(line.transfer, transfer);
+		const offer = [...store.offers.values()].find(o => o.transfer === key) ?? {};
+		transfer = transferOf({key, way: "in", peer: from ?? offer.from ?? {}, items: offer.items ?? [], count: offer.count ?? 0, total: offer.size ?? 0, state: "moving"});
+		transfer.cancel = async () => {
+			const result = await verb(["offers", "cancel", key]);
+			Object.assign(transfer, result.exit ? {note: problem(result)} : {cancelled: true});
+			changed("transfers");
+		};
+		store.transfers.set(key, transfer);
 	}
-	if (line.from && (line.from.contact || line.from.name)) transfer.peer = line.from;
+	if (from?.contact || from?.name) transfer.peer = from;
 	return transfer;
 }
 
@@ -24,89 +29,103 @@ export function sample(transfer, bytes, total) {
 	if (transfer.samples.length > 600) transfer.samples = transfer.samples.filter((_, n) => n % 2);
 }
 
-function result(transfer, line, state) {
-	const old = transfer.results.find(r => r.item === line.item && line.item !== undefined);
-	const now = {item: line.item, name: line.name, stored: line.stored, size: line.size, state, reason: line.reason, arrival: line.arrival, answer: line.handlerAnswer};
-	if (old) Object.assign(old, Object.fromEntries(Object.entries(now).filter(([, v]) => v !== undefined)));
+// Puts the fate of an item into its transfer. A later line adds to an earlier one.
+export function settle(transfer, line, state) {
+	const {item, name, stored, size, reason, arrival, handlerAnswer: answer} = line, now = {item, name, stored, size, state, reason, arrival, answer};
+	const old = transfer.results.find(r => r.item === item && item !== undefined);
+	if (old) Object.assign(old, Object.fromEntries(Object.entries(now).filter(([, value]) => value !== undefined)));
 	else if (transfer.results.length < 500) transfer.results.push(now);
 	transfer.count ||= transfer.results.length;
 }
 
+function answered(line) {
+	if (line.acceptedCount) {
+		const transfer = incoming(line), yes = new Set(line.answers.filter(a => a.answer === "accepted").map(a => a.item));
+		transfer.count = line.acceptedCount;
+		if (transfer.items.length) transfer.total = transfer.items.reduce((sum, item) => sum + (yes.has(item.item) ? item.size ?? 0 : 0), 0);
+		transfer.results = line.answers.filter(a => !yes.has(a.item)).map(({item, answer}) => ({item, name: transfer.items[item]?.name, state: answer}));
+	} else if (store.offers.has(line.offer) && line.answers.some(a => a.answer === "expired")) say(t("expired"));
+	store.offers.delete(line.offer);
+	changed("transfers");
+	changed("offers");
+}
+
+function done(line) {
+	const transfer = store.transfers.get(line.transfer);
+	if (!transfer) return;
+	const told = new Set(transfer.results.map(r => r.item));
+	// Items that are in the Inbox already are not stored again.
+	if (!line.reason && told.size < 500) for (const item of transfer.items) if (!told.has(item.item)) transfer.results.push({...item, state: "there"});
+	const stored = transfer.results.filter(r => /stored|opened|deferred|there/.test(r.state)).length;
+	Object.assign(transfer, {state: "over", reason: line.reason, good: !line.reason && stored > 0});
+	if (stored) say(t("arrived", {n: stored, name: called(transfer.peer)}));
+	changed("transfers");
+}
+
 const peerKey = line => line.id ?? line.handle ?? line.name;
 
-/** Sorts a line into the store, and tells the views. */
-export function heard(line) {
-	switch (line.event) {
-	case "ready":
+function lost(line) {
+	store.peers.delete(peerKey(line));
+	changed("peers");
+}
+
+function arrived(line) {
+	if (store.transfers.has(line.transfer)) settle(incoming(line), line, line.event);
+	changed("transfers");
+	changed("arrivals", line);
+}
+
+const moved = line => changed("arrivals", line);
+
+function sealed(line) {
+	store.protection = {...store.protection, ...line};
+	changed("protection");
+}
+
+// What each event does to the store.
+const HEARD = {
+	visibility: takeVisibility, lost, answered, done, opened: arrived, deferred: arrived, taken: moved, removed: moved, gone: moved, locked: sealed, unlocked: sealed,
+	ready(line) {
 		store.receiver = line;
-		return changed("receiver");
-	case "found": {
+		changed("receiver");
+	},
+	found(line) {
 		store.peers.set(peerKey(line), line);
-		if (line.rememberedAs) store.away.delete(line.rememberedAs);
-		return changed("peers");
-	}
-	case "lost":
-		store.peers.delete(peerKey(line));
-		return changed("peers");
-	case "away":
+		store.away.delete(line.rememberedAs);
+		changed("peers");
+	},
+	away(line) {
 		for (const [key, peer] of store.peers) if (peer.rememberedAs === line.name) store.peers.delete(key);
 		store.away.set(line.name, line);
-		return changed("peers");
-	case "offer":
-		store.offers.set(line.offer, {...line, since: Date.now()});
-		say(word("asks", {name: shown(called(line.from)), items: word("items", {n: line.count})}));
-		return changed("offers");
-	case "answered": {
-		const offer = store.offers.get(line.offer);
-		if (line.acceptedCount) {
-			const transfer = incoming(line);
-			transfer.total = transfer.items.reduce((sum, item) => sum + (line.answers.find(a => a.item === item.item)?.answer === "accepted" ? item.size ?? 0 : 0), 0);
-			transfer.count = line.acceptedCount;
-			transfer.results = line.answers.filter(a => a.answer !== "accepted").map(({item, answer}) => ({item, name: transfer.items[item]?.name, state: answer}));
-		}
-		else if (offer && line.answers.some(a => a.answer === "expired")) say(word("expired"));
-		store.offers.delete(line.offer);
-		changed("transfers");
-		return changed("offers");
-	}
-	case "progress":
+		changed("peers");
+	},
+	offer(line) {
+		store.offers.set(line.offer, line);
+		say(t("asks", {name: called(line.from), items: counted(line.count)}));
+		changed("offers");
+	},
+	progress(line) {
 		sample(incoming(line), line.bytes, line.total);
-		return changed("transfers");
-	case "stored": {
+		changed("transfers");
+	},
+	stored(line) {
 		const transfer = incoming(line);
-		result(transfer, line, "stored");
-		const done = transfer.results.reduce((sum, r) => sum + (r.state === "stored" ? r.size ?? 0 : 0), 0);
-		if (done > transfer.bytes) sample(transfer, done, Math.max(transfer.total, done));
+		settle(transfer, line, "stored");
+		const bytes = transfer.results.reduce((sum, r) => sum + (r.state === "stored" ? r.size ?? 0 : 0), 0);
+		if (bytes > transfer.bytes) sample(transfer, bytes, Math.max(transfer.total, bytes));
 		changed("transfers");
-		return changed("arrivals", line);
-	}
-	case "opened": case "deferred":
-		if (store.transfers.has(line.transfer)) result(store.transfers.get(line.transfer), line, line.event);
-		changed("transfers");
-		return changed("arrivals", line);
-	case "failed":
+		changed("arrivals", line);
+	},
+	failed(line) {
 		if (line.exit) return;
-		result(incoming(line), line, line.arrival ? "handlerFailed" : "failed");
+		settle(incoming(line), line, line.arrival ? "handlerFailed" : "failed");
 		changed("transfers");
-		return line.arrival && changed("arrivals", line);
-	case "done":
-		if (store.transfers.has(line.transfer)) {
-			const transfer = incoming(line), told = new Set(transfer.results.map(r => r.item));
-			// Items that are in the Inbox already are not stored again.
-			if (!line.reason && transfer.results.length < 500) for (const item of transfer.items) if (!told.has(item.item)) transfer.results.push({...item, state: "there"});
-			const stored = transfer.results.filter(r => /stored|opened|deferred|there/.test(r.state)).length;
-			Object.assign(transfer, {state: "over", reason: line.reason, good: !line.reason && stored > 0});
-			if (stored) say(word("arrived", {n: stored, name: called(transfer.peer)}));
-			changed("transfers");
-		}
-		return;
-	case "taken": case "removed": case "gone":
-		return changed("arrivals", line);
-	case "settings":
+		if (line.arrival) changed("arrivals", line);
+	},
+	settings() {
 		changed("contactsChanged");
-		return changed("settings", line);
-	case "locked": case "unlocked":
-		store.protection = {...store.protection, ...line};
-		return changed("protection", line);
-	}
-}
+		changed("settings");
+	},
+};
+
+export const heard = line => HEARD[line.event]?.(line);

@@ -1,63 +1,79 @@
 // The view of the handlers: who gets what, and why.
-import {alarm, things} from "/parts.js";
-import {make, named, replace, shown} from "/dom.js";
-import {icon} from "/icons.js";
-import {on} from "/store.js";
-import {problem, verb} from "/verbs.js";
-import {word} from "/words.js";
+import {alarm, attempt, cardHead, field, fold, form, h, h2, head, help, icon, label, lineOf, linesOf, mono, named, on, problem, put, replace, row, shown,
+	status, submit, t, things, verb, warning} from "/parts.js";
 import {held} from "/drops.js";
 
-const isType = text => /^[a-z][\w-]*(\.[\w-]+)+$/i.test(text) && /^(public|com|org|net|io|dyn|de)\./.test(text);
+const isType = text => /^(public|com|org|net|io|dyn|de)(\.[\w-]+)+$/i.test(text);
 
-/** Asks who would get a name, a type or a URL. A name of a file elsewhere is judged by its type. */
+// Asks who would get a name, a type or a URL. A name of a file elsewhere is judged by its type.
 async function decide(text, node) {
-	replace(node, make("p.help", {role: "status"}, word("loading")));
+	replace(node, status(t("loading")));
 	let result = await verb(["handlers", "test", ...(isType(text) ? ["--type", text] : [text])]);
 	const type = result.failed?.hint?.match(/--type ([\w.-]+)/)?.[1];
 	if (type) result = await verb(["handlers", "test", "--type", type]);
 	const line = result.lines.find(l => /Decision$/.test(l.event));
-	if (!line) return replace(node, alarm(shown(problem(result))));
-	const why = handler => line.claimants.find(c => c.identifier === handler.identifier)?.explanation;
-	const asked = line.asked.map(h => make("li", icon("handlers"), make("div.what", named(h.name), make("span.note", shown(why(h) ?? h.identifier)))));
-	replace(node, make("div", {role: "status"}, make("h3", line.type ? [line.description ? shown(line.description) + " " : "", make("span.mono", shown(line.type))] : make("span.mono", shown(line.url))),
-		line.eligible === false && make("p.bad", word("notEligible")), asked.length ? [make("p", word("askedInOrder")), make("ol.things", asked)] : make("p", word(line.builtIn ? (line.openedWhenReceived ? "opensAtOnce" : "onlyStored") : line.url ? "nobodyUrl" : "staysInInbox"))),
-	line.passedOver.length > 0 && make("details", make("summary", word("passedOver", {n: line.passedOver.length})), things(line.passedOver.map(h => make("li", make("div.what", named(h.name), make("span.note", shown(h.reason))))))));
+	if (!line) return replace(node, alarm(problem(result)));
+	const why = of => shown(line.claimants.find(c => c.identifier === of.identifier)?.explanation ?? of.identifier);
+	const nobody = line.builtIn ? line.openedWhenReceived ? "opensAtOnce" : "onlyStored" : line.url ? "nobodyUrl" : "staysInInbox";
+	replace(node, h("div", {role: "status"}, h("h3", line.description && shown(line.description) + " ", h("span.mono", shown(line.type ?? line.url))),
+		line.eligible === false && h("p.bad", t("notEligible")),
+		line.asked.length ? [h("p", t("askedInOrder")), h("ol.things", line.asked.map(one => row("handlers", one.name, why(one))))] : h("p", t(nobody))),
+	line.passedOver.length > 0 && fold(t("passedOver", {n: line.passedOver.length}), things(line.passedOver.map(({name, reason}) => row("cross", name, shown(reason))))));
 }
 
 function card(line, load) {
-	const error = alarm(), builtIn = line.origin === "builtIn", id = "h-" + line.identifier;
-	const box = make("input", {type: "checkbox", role: "switch", checked: line.enabled, id, disabled: builtIn, "data-key": id, onchange: async () => {
-		const result = await verb(["handlers", box.checked ? "enable" : "disable", line.identifier]);
-		if (result.exit) {error.textContent = problem(result); box.checked = !box.checked;} else load();
+	const error = alarm(), builtIn = line.origin === "builtIn", id = "h-" + line.identifier, p = line.permissions;
+	const box = h("input", {type: "checkbox", role: "switch", checked: line.enabled, id, "data-key": id, onchange: async () => {
+		const {exit} = await attempt(error, "handlers", box.checked ? "enable" : "disable", line.identifier);
+		if (!exit) return load();
+		box.checked = !box.checked;
 	}});
-	const p = line.permissions, may = p && [p.network && word("may-network"), p.sockets && word("may-sockets"), p.signals && word("may-signals"), p.reads?.length && word("may-read", {path: p.reads.join(", ")}), p.writes?.length && word("may-write", {path: p.writes.join(", ")})].filter(Boolean);
-	return make("li.card", make("div.head", make("span.face", icon("handlers")), make("div.what", make("h2", named(line.localizedName ?? line.name)), make("span.note", make("span.mono", shown(line.identifier)), " · ", word("origin-" + line.origin))), !builtIn && make("label.row", {for: id}, box, word("enabled"))),
-		make("p.types", line.documentTypes.map(t => make("span.tag", {title: t.type}, shown(t.localizedName ?? t.name ?? t.type))), line.urlTypes.map(t => make("span.tag", shown(t.scheme) + ":"))),
-		line.warnings.map(text => make("p.warning", icon("warn"), shown(text))), p && make("details", make("summary", word("may")), make("p.help", word("sandbox-" + (line.sandbox ?? "strict"))), make("ul", may.map(text => make("li", text)))), error);
+	const may = p && [...["network", "sockets", "signals"].map(key => p[key] && t("may-" + key)),
+		p.reads?.length && t("may-read", {path: p.reads.join(", ")}), p.writes?.length && t("may-write", {path: p.writes.join(", ")})].filter(Boolean);
+	return h("li.card", cardHead(icon("handlers"), h("h2", named(line.localizedName ?? line.name)),
+		[mono(line.identifier), " · ", t("origin-" + line.origin)], !builtIn && h("label.row", {for: id}, box, t("enabled"))),
+	h("p", line.documentTypes.map(({type, name, localizedName}) => h("span.tag", {title: type}, shown(localizedName ?? name ?? type))),
+		line.urlTypes.map(({scheme}) => h("span.tag", shown(scheme) + ":"))),
+	line.warnings.map(text => warning(shown(text))),
+	p && fold(t("may"), h("p.help", t("sandbox-" + (line.sandbox ?? "strict"))), h("ul.dotted", may.map(text => h("li", text)))), error);
+}
+
+function adding(load) {
+	const says = status(), error = alarm();
+	const [run, name, claims] = ["/home/…/import.sh", "Photos", "public.image https"].map((placeholder, n) => field({placeholder, required: n < 2}));
+	const network = h("input", {type: "checkbox"});
+	const add = async () => {
+		const words = claims.value.split(/[\s,]+/).filter(Boolean).flatMap(text => text.includes(".") ? ["--type", text] : ["--scheme", text.replace(/:.*/, "")]);
+		const done = lineOf(await attempt(error, "handlers", "add",
+			"--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words, ...(network.checked ? ["--network"] : [])), "handler");
+		put(says, done ? [t("handlerAdded", {name: done.name}), ...done.warnings.map(shown)].join(" ") : "");
+		if (done) load();
+	};
+	return h("section.card", h2("addHandler"), help("addHandlerHelp"), form(".fields", add,
+		label("program", run), h("div.grid3", label("itsName", name), label("claims", claims)),
+		h("label.row", network, t("may-network")), says, error, h("p.row", submit(t("add")))));
 }
 
 export function open(main, signal) {
-	const list = make("ul.cards", {role: "list"}), answer = make("div.answer"), text = make("input#who", {placeholder: "photo.jpg, public.jpeg, https://…", dir: "auto", autocomplete: "off", spellcheck: false});
+	const list = h("ul.cards"), answer = h("div.answer"), text = field({id: "who", placeholder: "photo.jpg, public.jpeg, https://…"});
 	const load = async () => {
-		const {lines} = await verb(["handlers", "list"], {signal});
+		const result = await verb(["handlers", "list"], {signal}), problems = linesOf(result, "problem"), all = linesOf(result, "handler");
 		if (signal.aborted) return;
-		const problems = lines.filter(l => l.event === "problem"), detailed = lines.filter(l => l.event === "handler");
-		replace(list, problems.map(l => make("li.card", make("p.warning", icon("warn"), make("span", make("strong", named(l.name, "bdi")), ": ", shown(l.reason), " – ", shown(l.hint))))), detailed.map(l => card(l, load)));
+		replace(list, problems.map(l => h("li.card", warning(named(l.name, "strong"), ": ", shown(l.reason), " – ", shown(l.hint)))), all.map(l => card(l, load)));
 		// The list has no permissions: they come with each handler.
-		for (const [n, line] of detailed.entries()) if (line.origin !== "builtIn" && n < 50) {
-			const more = (await verb(["handlers", "show", line.identifier], {signal})).lines.find(l => l.event === "handler");
+		for (const [n, line] of all.entries()) if (line.origin !== "builtIn" && n < 50) {
+			const more = lineOf(await verb(["handlers", "show", line.identifier], {signal}), "handler");
 			if (signal.aborted) return;
 			if (more?.permissions) list.children[problems.length + n]?.replaceWith(card(more, load));
 		}
 	};
-	const zone = make("section.card.takes", make("h2", word("whoTitle")), make("p.help", word("whoHelp")),
-		make("form.row", {onsubmit: event => {event.preventDefault(); if (text.value.trim()) decide(text.value.trim(), answer);}}, make("label.what", {for: "who"}, make("span.unseen", word("whoLabel")), text), make("button.primary", word("test"))), answer);
+	const zone = h("section.card.takes", h2("whoTitle"), help("whoHelp"),
+		form(".row", () => text.value.trim() && decide(text.value.trim(), answer), h("label.what", h("span.unseen", t("whoLabel")), text), submit(t("test"))), answer);
 	zone.take = async data => {
-		const {files, text: words} = await held(data);
-		const name = files?.[0]?.path.split("/")[0] ?? words;
+		const {files, text: words} = await held(data), name = files?.[0]?.path.split("/")[0] ?? words;
 		if (name) {text.value = name; decide(name, answer);}
 	};
-	main.append(make("h1", word("handlers")), zone, list, make("section.card", make("h2", word("addHandler")), make("p.help", word("addHandlerHelp")), make("pre", make("code", "waft handlers add --name Photos --type public.image --run ./import.sh"))));
+	main.append(head("handlers"), zone, list, adding(load));
 	on("settings back", load, signal);
 	load();
 }

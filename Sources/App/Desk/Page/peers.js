@@ -1,61 +1,66 @@
 // The view of the peers: contacts first, then others, then those who are away.
-import {button, wayOf} from "/parts.js";
-import {framed, make, named, replace, shown} from "/dom.js";
-import {deviceIcon, icon} from "/icons.js";
-import {called, isContact, on, store} from "/store.js";
-import {examine} from "/doctor.js";
-import {has, short, word} from "/words.js";
+import {button, called, deviceIcon, fold, framed, h, h2, head, icon, isContact, linesOf, named, on, oneOf, problem, replace, short, shown, status, store, t,
+	verb, wayOf} from "/parts.js";
 import {visibilitySwitch} from "/visible.js";
 import {openSheet} from "/send.js";
 
-/** The dialect's name, the kind of device, and what is known of the key. */
-export function peerFacts(peer) {
-	const kind = (peer.device ?? "").toLowerCase(), known = isContact(peer);
-	const machine = [peer.device && (has("device-" + kind) ? word("device-" + kind) : shown(peer.device)),
-		peer.via && peer.via !== "waft" && wayOf(peer.via)];
-	return [
-		machine.filter(Boolean).join(" · "), known ? word("isContact") : peer.id ? word("isStranger", {key: short(peer.id)}) : word("noKey"),
-	].filter(Boolean);
+// The kind of device, the dialect's name, and what is known of the key.
+function peerFacts(peer) {
+	if (peer.away) return [t("isAway")];
+	const kind = (peer.device ?? "").toLowerCase(), machine = [oneOf("device-", kind), wayOf(peer.via)];
+	return [machine.filter(Boolean).join(" · "), isContact(peer) ? t("isContact") : peer.id ? t("isStranger", {key: short(peer.id)}) : t("noKey")].filter(Boolean);
 }
 
-/** All peers for lists of choice: [contacts, others, away]. */
+// All peers for lists of choice: [contacts, others, away].
 export function peersInOrder() {
 	const order = (a, b) => called(a).localeCompare(called(b)), all = [...store.peers.values()].filter(p => !store.contacts.get(p.id)?.blocked);
 	const away = [...store.away.values()].map(peer => ({...peer, rememberedAs: peer.name, away: true}));
-	for (const contact of store.contacts.values()) {
-		if (!contact.blocked && !store.peers.has(contact.id) && !store.away.has(contact.name)) away.push({id: contact.id, name: contact.name, away: true});
+	for (const {blocked, id, name} of store.contacts.values()) {
+		if (!blocked && !store.peers.has(id) && !store.away.has(name)) away.push({id, name, away: true});
 	}
 	return [all.filter(isContact).sort(order), all.filter(p => !isContact(p)).sort(order), away.sort(order)];
 }
 
 function card(peer) {
-	const name = called(peer) || word("unnamed"), known = isContact(peer), facts = peerFacts(peer);
-	return make("li", make(`button.peer${known ? ".contact" : ""}${peer.away ? ".away" : ""}`, {
-		type: "button", "data-key": "peer-" + (peer.id ?? peer.handle ?? peer.name), onclick: () => openSheet({peers: [peer]}),
-		"aria-label": word(peer.away ? "queueFor" : "sendTo", {name}) + ". " + (peer.away ? word("isAway") : facts.join(", ")),
-		drop: peer, title: peer.away && peer.reason ? shown(peer.reason) : "",
-	}, make("span.face", deviceIcon(peer), known && make("span.proved", icon("check"))), named(name), make("span.facts", (peer.away ? [word("isAway")] : facts).map(fact => make("span", fact)))));
+	const name = called(peer) || t("unnamed"), known = isContact(peer), facts = peerFacts(peer);
+	return h("li", h(`button.peer${peer.away ? ".away" : ""}`, {
+		"data-key": "peer-" + (peer.id ?? peer.handle ?? peer.name), onclick: () => openSheet({peers: [peer]}),
+		ariaLabel: t(peer.away ? "queueFor" : "sendTo", {name}) + ". " + facts.join(", "), drop: peer, title: peer.away ? shown(peer.reason) : "",
+	}, h("span.face", deviceIcon(peer), known && h("span.proved", icon("check"))), named(name), h("span.facts", facts.map(fact => h("span", fact)))));
+}
+
+const ORDER = ["problem", "warning", "ok"], ICONS = {problem: "cross", warning: "warn", ok: "check"};
+
+const check = ({result, name, reason, hint}) => h("li." + result, icon(ICONS[result]),
+	h("div", h("strong", t("check-" + result), ": ", shown(name)), h("p", shown(reason)), hint && h("p.help", "→ ", shown(hint))));
+
+// What `waft doctor` found, in a node. Problems and warnings come first.
+async function examine(node) {
+	replace(node, status(t("examining")));
+	const result = await verb(["doctor"]), checks = linesOf(result, "check");
+	checks.sort((a, b) => ORDER.indexOf(a.result) - ORDER.indexOf(b.result));
+	const good = checks.filter(c => c.result === "ok"), bad = checks.filter(c => c.result !== "ok");
+	replace(node, checks.length ? h("ul.checks", bad.map(check)) : h("p.bad", problem(result)),
+		good.length > 0 && fold(t("wellChecks", {n: good.length}), h("ul.checks", good.map(check))));
 }
 
 export function open(main, signal) {
-	const lists = make("div.peerlists"), empty = make("section.empty.card", {hidden: true}), found = make("div");
-	const draw = framed(() => {
-		const [contacts, others, away] = peersInOrder(), part = (key, peers) => peers.length > 0 && make("section", make("h2", word(key)),
-			make("ul.peers", {role: "list"}, peers.map(card)));
-		replace(lists, part("contactsHere", contacts), part("othersHere", others), part("notHere", away));
-		const none = !contacts.length && !others.length;
-		if (none && empty.hidden && ready) {empty.hidden = false; examine(found);}
-		if (!none) empty.hidden = true;
-		looking.hidden = !none || ready;
-	});
+	const lists = h("div.peerlists"), none = h("section.empty.card", {hidden: true}), found = h("div");
+	const part = (key, peers) => peers.length > 0 && h("section", h("h2", t(key)), h("ul.peers", peers.map(card)));
 	// Peers take some seconds to be found.
 	let ready = false;
-	const looking = make("p.looking", {role: "status"}, make("span.ripple", icon("peers")), word("looking"));
+	const looking = h("p.looking", {role: "status"}, icon("peers"), t("looking"));
 	setTimeout(() => {ready = true; draw();}, store.peers.size ? 0 : 5000);
-	empty.append(make("h2", word("nobodyTitle")), make("p", word("nobodyHelp")), found,
-		make("p.row", button("examineAgain", () => examine(found))));
-	main.append(make("div.head", make("h1", word("peers")), make("button.primary", {type: "button", onclick: () => openSheet({})}, icon("send"), word("send"))),
-		visibilitySwitch(signal), make("p.help.drophint", word("dropHint")), looking, lists, empty);
+	const draw = framed(() => {
+		const [contacts, others, away] = peersInOrder(), nobody = !contacts.length && !others.length;
+		replace(lists, part("contacts", contacts), part("othersHere", others), part("notHere", away));
+		if (nobody && ready && none.hidden) examine(found);
+		none.hidden = !nobody || !ready;
+		looking.hidden = !nobody || ready;
+	});
+	none.append(h2("nobodyTitle"), h("p", t("nobodyHelp")), found, h("p.row", button("examineAgain", () => examine(found))));
+	main.append(head("peers", h("button.primary", {onclick: () => openSheet({})}, icon("send"), t("send"))),
+		visibilitySwitch(signal), h("p.help.drophint", t("dropHint")), looking, lists, none);
 	on("peers contacts", draw, signal);
 	draw();
 }

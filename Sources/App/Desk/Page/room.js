@@ -1,8 +1,5 @@
 // The room that the Inbox uses: by type, by sender, by day.
-import {make, replace, shown, svg} from "/dom.js";
-import {called} from "/store.js";
-import {family} from "/types.js";
-import {day, size, word} from "/words.js";
+import {called, day, family, h, replace, shown, size, svg, t} from "/parts.js";
 
 function sums(entries, key) {
 	const all = new Map();
@@ -10,29 +7,20 @@ function sums(entries, key) {
 	return all;
 }
 
-/** Bars, the longest first; from the seventh on they are one. */
-function bars(title, all, label) {
-	const sorted = [...all].sort((a, b) => b[1] - a[1]), first = sorted.slice(0, 6), rest = sorted.slice(6).reduce((sum, [, n]) => sum + n, 0), most = first[0]?.[1] || 1;
-	if (rest) first.push([null, rest]);
-	return make("figure", make("figcaption", title), make("ul.bars", {role: "list"}, first.map(([key, bytes]) => make("li", make("bdi.bar-name", key === null ? word("rest") : label(key)), make("span.note", size(bytes)),
-		svg("svg", {viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true"}, svg("rect", {class: "ground", width: 100, height: 4, rx: 1}), svg("rect", {class: "bar", width: Math.max(.5, Math.min(100, bytes / most * 100)).toFixed(2), height: 4, rx: 1}))))));
+// Bars of at most seven sums; more are one in the last.
+function bars(title, sums, label) {
+	const first = sums.slice(0, 6), rest = sums.slice(6).reduce((sum, [, bytes]) => sum + bytes, 0);
+	if (rest) first.push(["", rest]);
+	const most = Math.max(1, ...first.map(([, bytes]) => bytes)), bar = (name, width) => svg("rect", {class: name, width, height: 4, rx: 1});
+	return h("figure", h("figcaption", t(title)), h("ul.bars", first.map(([key, bytes], n) =>
+		h("li", h("bdi", n === 6 ? t("rest") : label(key)), h("span.note", size(bytes)),
+			svg("svg", {viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true"}, bar("ground", 100), bar("bar", Math.max(.5, bytes / most * 100)))))));
 }
 
-/** Columns of the last thirty days. */
-function days(entries) {
-	const midnight = new Date().setHours(0, 0, 0, 0), columns = Array.from({length: 30}, () => 0);
-	for (const entry of entries) {
-		const age = Math.ceil((midnight - new Date(entry.arrived ?? entry.modified)) / 864e5);
-		if (age < 30) columns[29 - Math.max(0, age)] += entry.size ?? 0;
-	}
-	const most = Math.max(...columns) || 1, date = n => day(new Date(midnight - (29 - n) * 864e5));
-	return make("figure", make("figcaption", word("byDay")), svg("svg", {class: "days", viewBox: "0 0 300 80", role: "img", "aria-label": word("byDayLabel", {size: size(columns.reduce((a, b) => a + b, 0))})},
-		columns.map((bytes, n) => svg("g", svg("title", `${date(n)}: ${size(bytes)}`), svg("rect", {class: "ground", x: n * 10, y: 0, width: 8, height: 80, rx: 1.5}),
-			bytes > 0 && svg("rect", {class: "bar", x: n * 10, y: (80 - Math.max(2, bytes / most * 80)).toFixed(1), width: 8, height: Math.max(2, bytes / most * 80).toFixed(1), rx: 1.5})))),
-		make("p.axis.note", make("span", date(0)), make("span", date(29))));
-}
+const largest = all => [...all].sort((a, b) => b[1] - a[1]);
 
 export function roomPicture(node, entries) {
-	replace(node, bars(word("byType"), sums(entries, e => family(e.type, e.kind)), key => word("family-" + key)),
-		bars(word("bySender"), sums(entries, e => e.from ? called(e.from) : ""), key => shown(key) || word("unknownSender")), days(entries));
+	const days = [...sums(entries, e => new Date(e.arrived ?? e.modified).setHours(0, 0, 0, 0))].sort(([a], [b]) => b - a);
+	replace(node, bars("byType", largest(sums(entries, e => family(e.type, e.kind))), key => t("family-" + key)),
+		bars("bySender", largest(sums(entries, e => called(e.from))), key => shown(key) || t("unknownSender")), bars("byDay", days, day));
 }

@@ -1,61 +1,54 @@
-// The sheet for sending: what, and to whom.
-import {button, sign} from "/parts.js";
-import {$, make, named, replace, shown} from "/dom.js";
-import {deviceIcon, icon} from "/icons.js";
-import {family} from "/types.js";
-import {called, on, target} from "/store.js";
+// The sheet for sending: what, and to whom, or what else to do with it.
+import {$, alarm, button, called, counted, deviceIcon, family, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
+	shown, sign, size, status, submit, t, target, verb} from "/parts.js";
 import {tar} from "/tar.js";
-import {size, word} from "/words.js";
-import {sendFiles, sendWords} from "/sending.js";
+import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
 import {peersInOrder} from "/peers.js";
+import {body} from "/preview.js";
 
 let items = [], chosen = new Map(), leave = null;
 
-/** Puts files together: those of a folder become one archive. */
-function packed(files) {
+// Puts files together: those of a folder become one item. A path without a file is that of a folder.
+function packed(found) {
 	const folders = new Map(), made = [];
-	for (const {file, path} of files) {
-		const cut = path.indexOf("/"), folder = path.slice(0, cut);
-		if (cut < 0) made.push({kind: "file", name: file.name, size: file.size, blob: file});
+	for (const {file, path} of found) {
+		const folder = path.split("/")[0];
+		if (file && folder === path) made.push({kind: "file", name: path, size: file.size, blob: file});
 		else if (folders.has(folder)) folders.get(folder).push({file, path});
 		else folders.set(folder, [{file, path}]);
 	}
-	for (const [folder, inside] of folders) {
-		const blob = tar(inside);
-		made.push({kind: "tree", name: folder + ".tar", size: blob.size, blob, n: inside.length});
-	}
+	for (const [name, inside] of folders) made.push({kind: "tree", name, ...tar(inside)});
 	return made;
 }
 
-/** A text of one line that is a link, or a text. */
-const worded = text => /^[a-z][a-z0-9+.-]*:\S+$/i.test(text.trim()) ? {kind: "url", text: text.trim()} : {kind: "text", text};
+// A text of one line that is a link, or a text; null if there is none.
+function typed() {
+	const text = $("sheet-text").value;
+	return !text.trim() ? null : /^[a-z][a-z0-9+.-]*:\S+$/i.test(text.trim()) ? {kind: "url", text: text.trim()} : {kind: "text", text};
+}
 
-/** Sends what was dropped on a peer. */
 export function sendAtOnce(peer, {files}) {
-	const blobs = packed(files ?? []);
-	if (!blobs.length) return openSheet({peers: [peer], error: word("emptyFolder")});
-	sendFiles(peer, blobs);
+	sendFiles(peer, packed(files));
 	location.hash = "#transfers";
 }
 
-/** Opens the dialog of the system for files, then the sheet. */
-export function chooseFiles(folder) {
-	const input = make("input", {type: "file", multiple: true, webkitdirectory: !!folder});
+function chooseFiles(folder) {
+	const input = h("input", {type: "file", multiple: true, webkitdirectory: folder});
 	input.onchange = () => openSheet({files: [...input.files].map(file => ({file, path: file.webkitRelativePath || file.name}))});
 	input.click();
 }
 
-/** Opens the sheet, or adds to it while it is open. `peers` replaces the choice of peers. */
-export function openSheet({files, text, paths, peers, error = ""}) {
+// Opens the sheet, or adds to it while it is open.
+export function openSheet({files, text, paths = [], peers = [], error = ""}) {
 	const sheet = $("sheet"), fresh = !sheet.open;
 	if (fresh) {items = []; chosen = new Map(); draw(sheet);}
 	if (files) items.push(...packed(files));
-	if (files && !files.length) error = word("emptyFolder");
-	for (const path of paths ?? []) items.push({kind: "path", name: path.split("/").pop() || path, path});
+	if (files && !files.length) error = t("emptyFolder");
+	for (const path of paths) items.push({kind: "path", name: path.split("/").pop() || path, path});
 	if (text) $("sheet-text").value = ($("sheet-text").value + "\n" + text).trim();
-	for (const peer of peers ?? []) chosen.set(target(peer), peer);
+	for (const peer of peers) chosen.set(target(peer), peer);
 	if (fresh) sheet.showModal();
-	$("sheet-problem").textContent = error;
+	put($("sheet-problem"), error);
 	drawItems();
 	drawPeers();
 	(items.length && chosen.size ? $("sheet-go") : $("sheet-files")).focus();
@@ -64,55 +57,102 @@ export function openSheet({files, text, paths, peers, error = ""}) {
 function draw(sheet) {
 	leave?.abort();
 	leave = new AbortController();
-	replace(sheet, make("form", {method: "dialog", onsubmit: event => {event.preventDefault(); go();}},
-		make("div.head", make("h2#sheet-title", word("sendTitle")), sign("close", "cross", () => sheet.close())),
-		make("div.row.choose", make("button#sheet-files", {type: "button", onclick: () => chooseFiles()}, word("files")),
-			button("folder", () => chooseFiles(true))),
-		make("ul.things#sheet-items", {role: "list", "aria-label": word("chosen")}),
-		make("label", {for: "sheet-text"}, word("textOrLink")), make("textarea#sheet-text", {rows: 2, dir: "auto", oninput: drawGo}),
-		make("label", {for: "sheet-subject"}, word("subject")), make("input#sheet-subject", {maxLength: 200, dir: "auto"}),
-		make("fieldset.to", make("legend", word("toWhom")), make("div#sheet-peers")),
-		make("p.help#sheet-note"), make("p.bad#sheet-problem", {role: "alert"}),
-		make("p.row.end", button("cancel", () => sheet.close()), make("button.primary#sheet-go", word("send")))));
+	known = "";
+	replace(sheet, form(".fields", go, h("div.head", h("h2#sheet-title", t("send")), sign(t("close"), "cross", () => sheet.close())),
+		h("div.row.choose", button("files", () => chooseFiles(false), "#sheet-files"), button("folder", () => chooseFiles(true))),
+		h("ul.things#sheet-items", {ariaLabel: t("chosen")}),
+		label("textOrLink", h("textarea#sheet-text", {rows: 2, dir: "auto", oninput: drawGo})), label("subject", h("input#sheet-subject", {maxLength: 200, dir: "auto"})),
+		h("fieldset", h("legend", t("toWhom")), h("div.row#sheet-peers")), h("p.help#sheet-note"), h("div#sheet-more"), alarm({id: "sheet-problem"}),
+		h("p.row.end", button("cancel", () => sheet.close()), submit("", {id: "sheet-go"}))));
 	on("peers contacts", drawPeers, leave.signal);
 	sheet.onclose = () => leave.abort();
 }
 
+function itemRow(item, place) {
+	const note = item.kind === "path" ? shown(item.path) : item.kind === "tree" ? t("folderOf", {n: item.files.length, size: size(item.size)}) : size(item.size);
+	const kind = item.kind === "path" ? "document" : family(item.blob.type.replace("/", "."), item.kind);
+	return row(kind, item.name, note, sign(t("removeItem", {name: item.name}), "cross", () => {
+		items.splice(place, 1);
+		drawItems();
+		($("sheet-items").querySelectorAll("button")[Math.min(place, items.length - 1)] ?? $("sheet-files")).focus();
+	}));
+}
+
 function drawItems() {
-	const list = $("sheet-items"), shownItems = items.slice(0, 200);
-	replace(list, shownItems.map((item, place) => make("li", icon(item.kind === "tree" ? "archive" : item.kind === "path" ? "document" : family(item.blob.type.replace("/", "."))),
-		make("div.what", named(item.name), make("span.note", item.kind === "path" ? shown(item.path) : item.kind === "tree" ? word("asArchive", {n: item.n, size: size(item.size)}) : size(item.size))),
-		make("button.round", {type: "button", "aria-label": word("removeItem", {name: item.name}), onclick: () => {
-			items.splice(place, 1);
-			drawItems();
-			(list.querySelectorAll("button")[Math.min(place, items.length - 1)] ?? $("sheet-files")).focus();
-		}}, icon("cross")))), items.length > 200 && make("li.help", word("others", {n: items.length - 200})));
+	replace($("sheet-items"), items.slice(0, 200).map(itemRow), items.length > 200 && h("li.help", t("others", {n: items.length - 200})));
 	drawGo();
 }
 
 function drawPeers() {
-	const box = peer => make(`label.choice${peer.away ? ".away" : ""}`, make("input", {
+	const box = peer => h("label.choice", h("input", {
 		type: "checkbox", "data-key": "to-" + target(peer), checked: chosen.has(target(peer)),
 		onchange: event => {event.target.checked ? chosen.set(target(peer), peer) : chosen.delete(target(peer)); drawGo();},
-	}), deviceIcon(peer), named(called(peer) || word("unnamed")), peer.away && make("span.note", word("isAway")));
+	}), deviceIcon(peer), named(called(peer) || t("unnamed")), peer.away && h("span.note", t("isAway")));
 	const all = peersInOrder().flat();
-	replace($("sheet-peers"), all.length ? all.map(box) : make("p.help", word("nobodyTitle")));
+	replace($("sheet-peers"), all.length ? all.map(box) : help("nobodyTitle"));
 	drawGo();
 }
 
 function drawGo() {
-	const text = $("sheet-text").value.trim(), n = items.length + (text ? 1 : 0), away = [...chosen.values()].some(peer => peer.away);
-	const blobs = items.some(item => item.blob);
-	$("sheet-go").textContent = n && chosen.size ? word("sendN", {items: word("items", {n}), peers: word("toPeers", {n: chosen.size})}) : word("send");
-	$("sheet-note").textContent = [blobs && word("streamNote"), away && word(blobs ? "awayFiles" : "awayNote")].filter(Boolean).join(" ");
+	const n = items.length + (typed() ? 1 : 0), away = [...chosen.values()].some(peer => peer.away), blobs = items.some(item => item.blob);
+	put($("sheet-go"), n && chosen.size ? t("sendN", {items: counted(n), peers: t("toPeers", {n: chosen.size})}) : t("send"));
+	put($("sheet-note"), [blobs && t("streamNote"), away && t("awayNote"), away && blobs && t("awayCopies")].filter(Boolean).join(" "));
+	drawActivities();
+}
+
+// Activities: what this machine can do with the items.
+
+let known = "", asking = new AbortController();
+
+// Asks for them when the items have changed. Files of the browser together with other items have none.
+function drawActivities() {
+	const words = typed(), blobs = items.filter(item => item.blob), paths = items.filter(item => item.path).map(item => item.path), others = paths.length || words;
+	const now = JSON.stringify([items.map(({name, size: bytes}) => [name, bytes]), words]);
+	if (now === known) return;
+	known = now;
+	asking.abort();
+	const {signal} = asking = new AbortController();
+	replace($("sheet-more"));
+	if (!blobs.length === !others) return;
+	const share = (...options) => verb(["share", ...options, ...wordsOf(words), "--", ...paths], {input: inputOf(words), signal});
+	const list = async () => {
+		if (!blobs.length) return share("--list", "--exclude-activity", "org.waft.activity.airdrop");
+		const {sending} = await (await post("/sendings", sendingOf(blobs))).json(), path = "/sendings/" + sending;
+		return read(path + "/activities", {signal}).finally(() => fetch(path, {method: "DELETE"}));
+	};
+	const run = async type => {
+		if (!blobs.length) return share("--activity", type);
+		const lines = [], result = await stream(blobs, {activity: type}, {each: line => {lines.push(line);}});
+		return {...result, lines};
+	};
+	const timer = setTimeout(async () => {
+		// The outbox has its own place: peers that are away.
+		const result = await list().catch(() => ({lines: []})), found = linesOf(result, "activity").filter(line => !line.peer && !/queue$/.test(line.type));
+		if (!signal.aborted && found.length) replace($("sheet-more"), activities(found, run));
+	}, 400);
+	signal.addEventListener("abort", () => clearTimeout(timer));
+}
+
+function activities(found, run) {
+	const says = status(), error = alarm(), contents = h("div.inside");
+	const buttons = found.map(({type, title, reason}) => h("button", {disabled: !!reason, title: shown(reason), onclick: async () => {
+		buttons.forEach(node => {node.ariaDisabled = "true";});
+		put(error, "");
+		put(says, shown(title) + " …");
+		const result = await run(type).catch(() => ({exit: 1, errors: t("unreachable"), lines: []})), made = lineOf(result, "completed")?.returnedItems ?? [];
+		buttons.forEach(node => {node.ariaDisabled = null;});
+		put(says, result.exit ? "" : t("activityDone", {name: title}) + made.map(path => " " + shown(path)).join());
+		put(error, problem(result));
+		replace(contents, linesOf(result, "preview").map(body));
+	}}, shown(title)));
+	return h("fieldset", h("legend", t("activities")), h("div.row", buttons), says, error, contents);
 }
 
 function go() {
-	const text = $("sheet-text").value.trim(), subject = $("sheet-subject").value.trim();
-	const blobs = items.filter(item => item.blob), paths = items.filter(item => item.path), words = text ? worded(text) : null;
-	const peers = [...chosen.values()], away = peers.filter(peer => peer.away);
-	const wrong = !items.length && !text ? "nothingChosen" : !peers.length ? "nobodyChosen" : away.length && blobs.length ? "awayFiles" : "";
-	$("sheet-problem").textContent = wrong && word(wrong);
+	const words = typed(), subject = $("sheet-subject").value.trim(), peers = [...chosen.values()];
+	const blobs = items.filter(item => item.blob), paths = items.filter(item => item.path);
+	const wrong = !items.length && !words ? "nothingChosen" : !peers.length ? "nobodyChosen" : "";
+	put($("sheet-problem"), wrong && t(wrong));
 	if (wrong) return;
 	for (const peer of peers) {
 		if (blobs.length) sendFiles(peer, blobs, subject);

@@ -1,13 +1,13 @@
-// What all views share: who is there, what waits, what moves. Views hear of changes by topic.
+// What all views share. They hear of changes by topic.
 
 export const store = {
-	facts: {}, me: null, visibility: null, protection: null, receiver: null,
+	facts: {}, visibility: null, protection: null, receiver: null, strangers: [],
 	peers: new Map(), away: new Map(), contacts: new Map(), offers: new Map(), transfers: new Map(),
 };
 
 const listeners = new Map();
 
-/** Calls `work` at each change of one of the topics, until the signal aborts. */
+// Calls `work` at each change of one of the topics, until the signal aborts.
 export function on(topics, work, signal) {
 	for (const topic of topics.split(" ")) {
 		if (!listeners.has(topic)) listeners.set(topic, new Set());
@@ -17,11 +17,9 @@ export function on(topics, work, signal) {
 }
 
 export const changed = (topic, detail) => listeners.get(topic)?.forEach(work => work(detail));
-
-/** The user's name for a peer, or the name that it gives itself. */
 export const called = peer => store.contacts.get(peer?.id)?.name ?? peer?.contact ?? peer?.name ?? peer?.rememberedAs ?? "";
 
-export const isContact = peer => !!peer?.id && store.contacts.has(peer.id) && !store.contacts.get(peer.id).blocked;
+export const isContact = peer => store.contacts.get(peer?.id)?.blocked === false;
 
-/** The word for --to. */
+// What --to takes.
 export const target = peer => peer.id ?? peer.rememberedAs ?? peer.name;

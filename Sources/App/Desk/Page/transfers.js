@@ -1,94 +1,121 @@
 // The view of the transfers of this window, both ways, and of the outbox.
-import {alarm, dots, empty} from "/parts.js";
-import {framed, make, named, replace, shown, isolated} from "/dom.js";
-import {icon} from "/icons.js";
-import {figures, plot} from "/plot.js";
-import {called, changed, on, store} from "/store.js";
-import {family} from "/types.js";
-import {problem, verb} from "/verbs.js";
-import {has, size, when, word} from "/words.js";
+import {alarm, called, cardHead, changed, counted, dots, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated, lasting, linesOf, named,
+	on, oneOf, problem, put, replace, row, shown, sign, size, store, svg, t, verb, when} from "/parts.js";
+
+// Bytes a second over the last three seconds; 0 if nothing moves.
+function rate({samples}) {
+	const last = samples.at(-1), from = samples.findLast(s => last.at - s.at > 3000) ?? samples[0];
+	return last && last.at > from.at ? (last.bytes - from.bytes) / (last.at - from.at) * 1000 : 0;
+}
+
+function figures(transfer) {
+	const {bytes, total, state} = transfer, speed = rate(transfer);
+	if (!bytes && !total) return "";
+	if (state === "over") {
+		const took = transfer.samples.length > 1 ? (transfer.samples.at(-1).at - transfer.samples[0].at) / 1000 : 0;
+		return took > .5 ? t("tookFigures", {size: size(bytes), time: lasting(took), rate: size(bytes / took)}) : size(bytes || total);
+	}
+	return dots(t("figures", {done: size(bytes), total: size(total)}), speed > 0 && t("rate", {rate: size(speed)}),
+		speed > 0 && total > bytes && t("left", {time: lasting((total - bytes) / speed)}));
+}
+
+// The picture: 240 by 40, the highest rate at the top.
+function plot({samples}) {
+	const rates = [];
+	for (let n = 1; n < samples.length; n++) {
+		const span = samples[n].at - samples[n - 1].at;
+		rates.push({at: samples[n].at, rate: Math.max(0, samples[n].bytes - samples[n - 1].bytes) / span * 1000});
+	}
+	if (rates.length < 3) return null;
+	const from = rates[0].at, span = rates.at(-1).at - from || 1, most = Math.max(...rates.map(r => r.rate)) || 1;
+	const line = rates.map(r => `${((r.at - from) / span * 240).toFixed(1)} ${(38 - r.rate / most * 34).toFixed(1)}`).join("L");
+	return svg("svg", {class: "plot", viewBox: "0 0 240 40", preserveAspectRatio: "none", role: "img", "aria-label": t("plot", {rate: size(most)})},
+		svg("path", {class: "area", d: `M0 40L${line}L240 40z`}), svg("path", {class: "line", d: "M" + line}));
+}
 
 const okay = state => /^(stored|sent|opened|deferred|handlerFailed|there)$/.test(state);
 
-function heading(transfer) {
-	const name = isolated(transfer.way === "out" ? transfer.to : called(transfer.peer) || "?"), n = transfer.count || transfer.results.length || 1;
-	return word(transfer.way === "out" ? "itemsTo" : "itemsFrom", {items: word("items", {n}), who: name});
+function heading({way, to, peer, count, results}) {
+	const who = isolated(way === "out" ? to : called(peer) || "?");
+	return t(way === "out" ? "itemsTo" : "itemsFrom", {items: counted(count || results.length || 1), who});
 }
 
-function state(transfer) {
-	const stored = transfer.results.filter(r => okay(r.state)).length;
-	if (transfer.state === "asking") return transfer.queued ? word("queuedAs", {n: transfer.queued}) : word("waitingFor", {name: transfer.to});
-	if (transfer.state === "moving") return word(transfer.way === "out" ? "sending" : "receiving");
-	if (transfer.queued && transfer.good) return word("queuedAs", {job: transfer.queued});
-	if (transfer.cancelled) return word("cancelled");
-	if (!stored) return word(transfer.results.length && transfer.results.every(r => r.state === "declined") ? "wasDeclined" : "notSent");
-	return stored < (transfer.count || stored) ? word("someStored", {stored, n: transfer.count}) : word(transfer.way === "out" ? "allStored" : "allArrived", {n: stored});
+function state({way, to, state, queued, good, cancelled, results, count}) {
+	const stored = results.filter(r => okay(r.state)).length;
+	if (queued && (good || state === "asking")) return t("queuedAs");
+	if (state === "asking") return t("waitingFor", {name: to});
+	if (cancelled) return t("cancelled");
+	if (state === "moving") return t(way === "out" ? "sending" : "receiving");
+	if (!stored) return t(results.length && results.every(r => r.state === "declined") ? "wasDeclined" : "notSent");
+	return stored < count ? t("someStored", {stored, n: count}) : t(way === "out" ? "allStored" : "allArrived", {n: stored});
 }
 
-function resultLine(r) {
-	const key = "result-" + r.state, text = dots(r.stored && r.stored !== r.name ? word("storedAs", {name: r.stored}) : has(key) ? word(key) : r.state,
-		r.answer && /^(yes|no|later|failed)$/.test(r.answer) && word("handler-" + r.answer), r.reason && shown(r.reason));
-	return make(`li${okay(r.state) ? ".good" : ".wrong"}`, icon(okay(r.state) ? "check" : "cross"), make("div.what", r.arrival
-		? make("a", {href: "#inbox/" + r.arrival}, named(r.name ?? "")) : named(r.name ?? ""), make("span.note", text, r.size ? " · " + size(r.size) : "")));
+function resultRow({state, name = "", stored, size: bytes, answer, reason, arrival}) {
+	const text = dots(stored && stored !== name ? t("storedAs", {name: stored}) : oneOf("result-", state),
+		answer !== "none" && oneOf("delivery-", answer), shown(reason), bytes && size(bytes));
+	return fate(okay(state), arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
 }
 
-/** One card, made once and kept up to date, so that nothing in it loses the focus. */
+// A card is made once and kept up to date, so that nothing in it loses the focus.
 function card(transfer) {
-	const bar = make("progress", {max: 1}), title = make("h3"), says = make("span.state"), numbers = make("p.figures"), picture = make("div"), list = make("ul.things", {role: "list"});
-	const note = make("p.help"), more = make("details", make("summary", word("details")), list), n = {drawn: -1, results: -1};
-	const cancel = make("button", {type: "button", onclick: () => transfer.cancel?.(), "aria-label": word("cancelOne", {what: heading(transfer)})}, word("cancel"));
-	const hide = make("button.round", {type: "button", "aria-label": word("hide"), onclick: () => {store.transfers.delete(transfer.key); changed("transfers");}}, icon("cross"));
-	bar.ariaLabel = heading(transfer);
-	const node = make("li.card.transfer", make("div.head", make("span.way", icon(transfer.way === "out" ? "send" : "inbox")), make("div.what", title, says), cancel, hide), bar, picture, numbers, note, more);
+	const bar = h("progress", {max: 1, ariaLabel: heading(transfer)}), title = h("h3"), says = h("span"), numbers = h("p.figures"), picture = h("div");
+	const note = h("p.help"), list = h("ul.things"), more = fold(t("details"), list), drawn = {};
+	const cancel = h("button", {onclick: () => transfer.cancel?.(), ariaLabel: t("cancelOne", {what: heading(transfer)})}, t("cancel"));
+	const hide = sign(t("hide"), "cross", () => {store.transfers.delete(transfer.key); changed("transfers");});
+	const node = h("li.card.transfer", cardHead(icon(transfer.way === "out" ? "send" : "inbox"), title, says, cancel, hide),
+		bar, picture, numbers, note, more);
 	node.update = () => {
-		const over = transfer.state === "over";
-		title.textContent = heading(transfer);
-		says.textContent = state(transfer);
-		node.classList.toggle("good", over && !!transfer.good);
-		node.classList.toggle("wrong", over && !transfer.good && !transfer.cancelled);
-		if (transfer.state === "moving" && transfer.total) bar.value = Math.min(1, transfer.bytes / transfer.total); else bar.removeAttribute("value");
+		const {good, cancelled, total, bytes, samples, items} = transfer, over = transfer.state === "over";
+		put(title, heading(transfer));
+		put(says, state(transfer));
+		node.classList.toggle("good", over && !!good);
+		node.classList.toggle("wrong", over && !good && !cancelled);
+		if (transfer.state === "moving" && total) bar.value = Math.min(1, bytes / total); else bar.removeAttribute("value");
 		bar.hidden = over;
-		numbers.textContent = transfer.state === "asking" ? size(transfer.total || 0) : figures(transfer);
-		note.textContent = [transfer.note, transfer.reason, ...(transfer.remarks ?? [])].filter(Boolean).map(shown).join(" ");
-		note.hidden = !note.textContent;
-		cancel.hidden = over || !transfer.cancel;
+		put(numbers, transfer.state === "asking" ? size(total || 0) : figures(transfer));
+		put(note, [transfer.note, transfer.reason, ...(transfer.remarks ?? [])].filter(Boolean).map(shown).join(" "));
+		cancel.hidden = over || cancelled || !transfer.cancel;
 		hide.hidden = !over;
-		if (transfer.samples.length !== n.drawn) {n.drawn = transfer.samples.length; picture.replaceChildren(...[plot(transfer)].filter(Boolean));}
+		if (samples.length !== drawn.samples) {drawn.samples = samples.length; picture.replaceChildren(...[plot(transfer)].filter(Boolean));}
 		const results = JSON.stringify(transfer.results);
-		if (results !== n.results) {
-			n.results = results;
-			const told = new Set(transfer.results.map(r => r.item)), rest = transfer.items.filter((_, place) => !told.has(place)).slice(0, 100);
-			list.replaceChildren(...transfer.results.map(resultLine), ...rest.map(item => make("li", icon(family(item.type, item.kind)), make("div.what", named(item.name), item.size !== undefined && make("span.note", size(item.size))))));
-			if (transfer.results.some(r => !okay(r.state)) || transfer.results.length === 1) more.open = true;
-		}
+		if (results === drawn.results) return;
+		drawn.results = results;
+		const told = new Set(transfer.results.map(r => r.item)), rest = items.filter((_, place) => !told.has(place)).slice(0, 100);
+		list.replaceChildren(...transfer.results.map(resultRow),
+			...rest.map(item => row(family(item.type, item.kind), item.name, size(item.size))));
+		more.hidden = !list.firstChild;
+		if (transfer.results.some(r => !okay(r.state)) || transfer.results.length === 1) more.open = true;
 	};
 	return node;
 }
 
 async function drawOutbox(node) {
-	const result = await verb(["outbox", "list", "--all"]), jobs = result?.lines.filter(l => l.event === "job") ?? [];
-	const act = (job, action) => make("button", {type: "button", "data-key": action + job.job, onclick: async () => {
-		const done = await verb(["outbox", action, job.job]);
+	const jobs = linesOf(await verb(["outbox", "list", "--all"]), "job").reverse();
+	const act = ({job}, action, key = action) => h("button", {"data-key": action + job, ariaLabel: `${t(key)} ${job}`, onclick: async () => {
+		const done = await verb(["outbox", action, job]);
 		await drawOutbox(node);
 		if (done.exit) node.append(alarm(problem(done)));
-	}, "aria-label": word("job-" + action) + ` ${job.job}`}, word("job-" + action));
-	replace(node, jobs.length > 0 && make("section", make("h2", word("outbox")), make("ul.cards", {role: "list"}, jobs.reverse().map(job => make("li.card.job", make("div.head",
-		make("span.way", icon("history")), make("div.what", make("h3", word("itemsTo", {items: word("items", {n: job.count}), who: isolated(job.to)})),
-			make("span.state", word("job-state-" + job.state), job.state === "waiting" && job.due ? " · " + word("nextTry", {time: when(job.due)}) : "", " · ", size(job.size))),
-		job.state === "waiting" && [act(job, "retry"), act(job, "cancel")], job.state === "failed" && act(job, "retry"), !/waiting|sending/.test(job.state) && act(job, "remove")),
-		job.reason && make("p.help", shown(job.reason)), make("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", named(item.name)])))))));
+	}}, t(key));
+	const card = job => h("li.card.job", cardHead(icon("history"), h("h3", t("itemsTo", {items: counted(job.count), who: isolated(job.to)})),
+		dots(t("job-state-" + job.state), job.state === "waiting" && job.due && t("nextTry", {time: when(job.due)}), size(job.size)),
+		/waiting|failed/.test(job.state) && act(job, "retry", "job-retry"), job.state === "waiting" && act(job, "cancel"), !/waiting|sending/.test(job.state) && act(job, "remove")),
+	job.reason && h("p.help", shown(job.reason)), h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", named(item.name)])));
+	replace(node, jobs.length > 0 && h("section", h2("outbox"), h("ul.cards", jobs.map(card))));
 }
 
 export function open(main, signal) {
-	const list = make("ul.cards", {role: "list"}), none = empty("transfers", "noTransfers"), outbox = make("div");
-	const cards = new Map();
+	const list = h("ul.cards"), none = empty("transfers", "noTransfers"), outbox = h("div"), cards = new Map();
 	const draw = framed(() => {
-		for (const [key, node] of cards) if (!store.transfers.has(key)) {node.remove(); cards.delete(key); none.isConnected && main.focus();}
+		for (const [key, node] of cards) if (!store.transfers.has(key)) {
+			if (hasFocus(node)) main.focus();
+			node.remove();
+			cards.delete(key);
+		}
 		for (const [key, transfer] of store.transfers) if (!cards.has(key)) {cards.set(key, card(transfer)); list.prepend(cards.get(key));}
 		for (const node of cards.values()) node.update();
 		none.hidden = cards.size > 0;
 	});
-	main.append(make("h1", word("transfers")), none, list, outbox);
+	main.append(head("transfers"), none, list, outbox);
 	on("transfers", draw, signal);
 	on("outbox back", () => drawOutbox(outbox), signal);
 	draw();

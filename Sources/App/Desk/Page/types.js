@@ -20,5 +20,5 @@ export function family(type = "", kind = "") {
 	return FAMILIES.find(([, pattern]) => pattern.test(type))?.[0] ?? "other";
 }
 
-/** Whether the gateway may have a small picture. */
+// Whether the gateway may have a small picture.
 export const hasThumb = (type, kind) => /^(image|movie|pdf)$/.test(family(type, kind));

@@ -1,7 +1,6 @@
 // Waft's verbs: each runs in the gateway, and answers with the lines of --json.
-import {word} from "/words.js";
-
-/** Reads the lines of an answer as they come. */
+import {shown} from "/dom.js";
+import {t} from "/words.js";
 async function* lines(answer) {
 	const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
 	let rest = "";
@@ -25,38 +24,43 @@ async function follow(answer, each) {
 	return result;
 }
 
-/** A request with a JSON body. */
 export const post = (path, body, more) => fetch(path, {
 	method: "POST", headers: {"content-type": "application/json"}, body: JSON.stringify(body), ...more,
 });
 
 /**
- * Runs a verb to its end.
- * - each: gets each line as it comes; without it the result has all `lines`.
- * - The result has `exit`, `errors` and, if the verb has failed, the line `failed`. `exit` is -1 when the gateway is gone.
+ * Runs a verb to its end. `each` gets each line as it comes; without it the result has all `lines`. With `answers` the input
+ * stays open: the line `begun` has the call for `answerTo`. The result has `exit`, -1 if the gateway is gone, `errors` and the line `failed`.
  */
-export async function verb(words, {input, each, signal} = {}) {
+export async function verb(words, {input, answers, each, signal} = {}) {
 	try {
-		return await follow(await post("/verb", {words: words.map(String), ...(input === undefined ? {} : {input})}, {signal}), each);
+		return await follow(await post("/verb", {words: words.map(String), input, answers}, {signal}), each);
 	} catch {
-		return signal?.aborted ? {lines: [], exit: 130, errors: ""} : {lines: [], exit: -1, errors: word("unreachable")};
+		return signal?.aborted ? {lines: [], exit: 130, errors: ""} : {lines: [], exit: -1, errors: t("unreachable")};
 	}
 }
 
-/** The lines of a path, such as those of a sending. */
-export const read = async (path, {each, signal}) => follow(await fetch(path, {signal}), each);
+// Gives a line to a verb that runs with `answers`.
+export const answerTo = (call, text) => post("/calls/" + call, {input: text + "\n"});
 
-/** The reason why a verb has failed, in its own words; "" if it has not. */
+// The lines of a path, such as those of a sending.
+export const read = async (path, {each, signal} = {}) => follow(await fetch(path, {signal}), each);
+
+// The lines of an event among those of a result.
+export const linesOf = ({lines}, event) => lines.filter(line => line.event === event);
+export const lineOf = (result, event) => linesOf(result, event)[0];
+
+// The reason why a verb has failed, in its own words; "" if it has not.
 export function problem(result) {
 	if (!result.exit) return "";
 	const {reason, hint} = result.failed || {};
-	return reason ? reason + (hint ? " – " + hint : "") : result.errors.trim() || `exit ${result.exit}`;
+	return shown(reason ? reason + (hint ? " – " + hint : "") : result.errors.trim() || `exit ${result.exit}`);
 }
 
-/** Keeps a verb that watches running: tries again some seconds after it has ended. */
+// Keeps a verb that watches running: tries again some seconds after it has ended.
 export async function watch(words, {each, began, ended}) {
 	for (;;) {
-		const result = await verb(words, {each: line => {began(line); each(line);}});
+		const result = await verb(words, {each: line => {began?.(line); each(line);}});
 		ended(result);
 		await new Promise(go => {
 			const timer = setTimeout(go, document.hidden ? 15000 : 3000);

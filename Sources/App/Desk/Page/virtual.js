@@ -1,19 +1,14 @@
 // A list of any length of which only what is in view exists.
-import {framed, make} from "/dom.js";
+import {framed, h} from "/parts.js";
 
-/**
- * A listbox of options.
- * - draw(item): the children of an item's option.
- * - chose(place, event): an item was chosen by mouse or keyboard.
- * - keys(event): other keys.
- */
+// A listbox. `draw` makes the children of an option, `chose` hears of a choice, `keys` has what other keys do.
 export class VirtualList {
 	items = []; active = -1; columns = 1; nodes = new Map();
 
 	constructor({label, draw, chose, keys, isChosen}) {
 		Object.assign(this, {draw, chose, keys, isChosen});
-		this.space = make("div.space", {role: "presentation"});
-		this.node = make("div.scroller", {tabIndex: 0, role: "listbox", "aria-label": label, "aria-multiselectable": "true"}, this.space);
+		this.space = h("div.space", {role: "presentation"});
+		this.node = h("div.scroller", {tabIndex: 0, role: "listbox", ariaLabel: label, "aria-multiselectable": "true"}, this.space);
 		this.update = framed(() => this.render());
 		this.node.addEventListener("scroll", this.update, {passive: true});
 		this.node.addEventListener("keydown", event => this.press(event));
@@ -21,7 +16,7 @@ export class VirtualList {
 			const option = event.target.closest("[role=option]");
 			if (option) {this.active = +option.dataset.place; this.chose(this.active, event); this.update();}
 		});
-		this.sizes = new ResizeObserver(() => {this.nodes.forEach(n => n.remove()); this.nodes.clear(); this.update();});
+		this.sizes = new ResizeObserver(() => this.again());
 		this.sizes.observe(this.node);
 	}
 
@@ -29,9 +24,13 @@ export class VirtualList {
 		this.items = items;
 		this.grid = grid;
 		this.node.classList.toggle("grid", grid);
+		this.active = Math.min(this.active, items.length - 1);
+		this.again();
+	}
+
+	again() {
 		this.nodes.forEach(node => node.remove());
 		this.nodes.clear();
-		if (this.active >= items.length) this.active = items.length - 1;
 		this.update();
 	}
 
@@ -40,13 +39,16 @@ export class VirtualList {
 		this.columns = grid ? Math.max(2, Math.floor(width / (10 * rem))) : 1;
 		const high = this.high = (grid ? 10.5 : 3.75) * rem, wide = width / this.columns, rows = Math.ceil(items.length / this.columns);
 		space.style.blockSize = rows * high + "px";
-		const from = Math.max(0, Math.floor(node.scrollTop / high) - 3) * this.columns, to = Math.min(items.length, (Math.ceil((node.scrollTop + node.clientHeight) / high) + 3) * this.columns);
+		const from = Math.max(0, Math.floor(node.scrollTop / high) - 3) * this.columns;
+		const to = Math.min(items.length, (Math.ceil((node.scrollTop + node.clientHeight) / high) + 3) * this.columns);
 		for (const [place, option] of this.nodes) if (place < from || place >= to) {option.remove(); this.nodes.delete(place);}
 		for (let place = from; place < to; place++) {
 			let option = this.nodes.get(place);
 			if (!option) {
-				option = make("div.option", {role: "option", id: "option-" + place, "data-place": place, "aria-setsize": items.length, "aria-posinset": place + 1}, this.draw(items[place]));
-				Object.assign(option.style, {inlineSize: wide + "px", blockSize: high + "px", insetBlockStart: Math.floor(place / this.columns) * high + "px", insetInlineStart: place % this.columns * wide + "px"});
+				option = h("div.option", {role: "option", id: "option-" + place, "data-place": place,
+					"aria-setsize": items.length, "aria-posinset": place + 1}, this.draw(items[place]));
+				const at = {inlineSize: wide, blockSize: high, insetBlockStart: Math.floor(place / this.columns) * high, insetInlineStart: place % this.columns * wide};
+				for (const side in at) option.style[side] = at[side] + "px";
 				this.nodes.set(place, option);
 				space.append(option);
 			}
@@ -60,15 +62,19 @@ export class VirtualList {
 	}
 
 	press(event) {
-		const page = Math.max(1, Math.floor(this.node.clientHeight / (this.high || 60))) * this.columns, rtl = getComputedStyle(this.node).direction === "rtl" ? -1 : 1;
-		const steps = {ArrowDown: this.columns, ArrowUp: -this.columns, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9, ...(this.grid ? {ArrowRight: rtl, ArrowLeft: -rtl} : {})};
+		const page = Math.max(1, Math.floor(this.node.clientHeight / (this.high || 60))) * this.columns;
+		const steps = {ArrowDown: this.columns, ArrowUp: -this.columns, PageDown: page, PageUp: -page,
+			Home: -1e9, End: 1e9, ...(this.grid ? {ArrowRight: 1, ArrowLeft: -1} : {})};
 		if (event.key in steps && this.items.length) {
 			event.preventDefault();
 			this.active = Math.min(this.items.length - 1, Math.max(0, this.active < 0 ? 0 : this.active + steps[event.key]));
 			this.reveal();
 			if (!event.ctrlKey) this.chose(this.active, event);
 			this.update();
-		} else this.keys(event);
+		} else if (this.keys[event.key]) {
+			event.preventDefault();
+			this.keys[event.key](event);
+		}
 	}
 
 	reveal() {

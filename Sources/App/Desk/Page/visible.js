@@ -1,50 +1,35 @@
 // Who can see this machine: a switch with its countdown.
-import {alarm} from "/parts.js";
-import {make} from "/dom.js";
-import {changed, on, store} from "/store.js";
-import {problem, verb} from "/verbs.js";
-import {lasting, word} from "/words.js";
+import {alarm, changed, choices, eachSecond, h, lasting, on, problem, put, select, store, t, verb} from "/parts.js";
 
-let ticking = 0;
-
-/** Seconds that are left, as text. */
+let ticking = new AbortController();
 export const countdown = () => lasting((store.visibility.until - Date.now()) / 1000);
 
-function take(result) {
-	const line = result?.lines?.find(l => l.event === "visibility");
-	if (!line) return;
+// Takes a line of the stream: it comes at each change, made anywhere.
+export function takeVisibility(line) {
 	store.visibility = {...line, until: line.visibilitySeconds ? Date.now() + line.visibilitySeconds * 1000 : 0};
-	clearInterval(ticking);
-	if (store.visibility.until) ticking = setInterval(() => {
-		if (store.visibility.until <= Date.now()) {clearInterval(ticking); setTimeout(learnVisibility, 700);}
-		else if (!document.hidden) changed("visibility");
-	}, 1000);
-	changed("visibility");
+	ticking.abort();
+	ticking = new AbortController();
+	store.visibility.until ? eachSecond(() => changed("visibility"), ticking.signal) : changed("visibility");
 }
 
-export const learnVisibility = async () => take(await verb(["visible"]));
-
-/** The switch, kept up to date until the signal aborts. */
+// The switch, kept up to date until the signal aborts.
 export function visibilitySwitch(signal) {
-	const time = make("select", {"aria-label": word("howLong"), "data-key": "for"},
-		...[["10m", "for10m"], ["1h", "for1h"], ["", "forEver"]].map(([value, key]) => make("option", {value}, word(key))));
-	const note = make("p.help"), error = alarm(), choices = make("div.choices");
+	const time = select([["10m", t("for10m")], ["1h", t("for1h")], ["", t("forEver")]], "10m", {ariaLabel: t("howLong")});
+	const note = h("p.help"), error = alarm();
 	const choose = async value => {
-		error.textContent = "";
-		const result = await verb(["visible", value, ...(value === "everyone" && time.value ? ["--for", time.value] : [])]);
-		error.textContent = problem(result);
-		result.exit ? learnVisibility() : take(result);
+		put(error, problem(await verb(["visible", value, ...(value === "everyone" && time.value ? ["--for", time.value] : [])])));
+		draw();
 	};
-	for (const value of ["off", "contacts", "everyone"]) choices.append(make("label",
-		make("input", {type: "radio", name: "visible", value, onchange: () => choose(value)}), make("span", word("visible-" + value))));
+	const values = ["off", "contacts", "everyone"].map(value => [value, t("visible-" + value)]);
+	const buttons = choices(t("visibleTitle"), "visible", values, "", choose);
 	const draw = () => {
 		const now = store.visibility;
-		for (const input of choices.querySelectorAll("input")) input.checked = input.value === now?.visibility;
-		const then = now?.until ? " " + word("visibleThen", {time: countdown(), then: word("visible-" + now.visibilityThen)}) : "";
-		note.textContent = now ? word("seen-" + now.visibility + "-help") + then : word("noReceiver");
+		for (const input of buttons.querySelectorAll("input")) input.checked = input.value === now?.visibility;
+		const seen = now ? t("seen-" + now.visibility) : t("noReceiver");
+		put(note, now?.until ? t("visibleThen", {seen, time: countdown(), then: t("visible-" + now.visibilityThen)}) : seen);
 	};
 	time.onchange = () => store.visibility?.visibility === "everyone" && choose("everyone");
 	on("visibility", draw, signal);
 	draw();
-	return make("fieldset.visible", make("legend", word("visibleTitle")), make("div.row", choices, make("label.for", time)), note, error);
+	return h("fieldset.visible", h("legend", t("visibleTitle")), h("div.row", buttons, h("label.for", time)), note, error);
 }

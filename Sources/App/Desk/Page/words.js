@@ -1,23 +1,28 @@
-// Words of the user's language, figures and times.
+// Words of the user's language, English or German; figures and times.
 import {isolated} from "/dom.js";
 
-const answer = await fetch("/words.json"), table = await answer.json();
-export const lang = table.lang;
+const lines = (await (await fetch("/words.txt")).text()).trim().split("\n").map(line => line.split("|"));
+const table = Object.fromEntries(lines.map(([key, ...texts]) => [key, texts]));
+export const lang = navigator.languages.map(l => l.slice(0, 2)).find(l => l === "de" || l === "en") ?? "en";
 document.documentElement.lang = lang;
 
-/** The words of a key. Names keep their own direction; `{n}` of 1 takes the key with 1 at its end. */
-export function word(key, values = {}) {
-	if (values.n === 1 && table[key + 1]) key += 1;
-	return (table[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => {
+// The words of a key. A line of words.txt has the key, the English and the German words, and both again for an `n` of 1; one text is for all.
+// Names keep their own direction.
+export function t(key, values = {}) {
+	const texts = table[key] ?? [key], place = (lang === "de" ? 1 : 0) + (values.n === 1 ? 2 : 0);
+	return (texts[place] ?? texts[place % 2] ?? texts[0]).replace(/\{(\w+)\}/g, (_, name) => {
 		const value = values[name];
-		return typeof value === "number" ? number(value) : /^(name|peer|path)$/.test(name) ? isolated(value) : value ?? "";
+		return typeof value === "number" ? number(value) : /^(name|path)$/.test(name) ? isolated(value) : value ?? "";
 	});
 }
+
+export const counted = n => t("items", {n});
 
 export const has = key => key in table;
 export const number = n => n.toLocaleString(lang);
 
 export function size(bytes) {
+	if (bytes === undefined) return "";
 	let unit = 0;
 	for (; bytes >= 999.5 && unit < 4; unit++) bytes /= 1000;
 	return bytes.toLocaleString(lang, {
@@ -28,21 +33,17 @@ export function size(bytes) {
 
 export function lasting(seconds) {
 	const whole = Math.max(0, Math.round(seconds)), two = n => String(n).padStart(2, "0");
-	const h = Math.floor(whole / 3600), m = Math.floor(whole / 60) % 60;
-	return h ? `${h}:${two(m)}:${two(whole % 60)}` : `${m}:${two(whole % 60)}`;
+	const hours = Math.floor(whole / 3600), minutes = Math.floor(whole / 60) % 60;
+	return (hours ? `${hours}:${two(minutes)}` : minutes) + ":" + two(whole % 60);
 }
 
-const clock = new Intl.DateTimeFormat(lang, {hour: "2-digit", minute: "2-digit"});
-const date = new Intl.DateTimeFormat(lang, {day: "numeric", month: "short", hour: "2-digit", minute: "2-digit"});
-const year = new Intl.DateTimeFormat(lang, {dateStyle: "medium"});
-const dayOnly = new Intl.DateTimeFormat(lang, {day: "numeric", month: "short"});
-
+// The time of today, or the day and the time.
 export function when(text) {
-	const then = new Date(text), age = Date.now() - then;
-	if (!text || isNaN(then)) return "";
-	return new Date().toDateString() === then.toDateString() ? clock.format(then) : age < 3e10 ? date.format(then) : year.format(then);
+	const then = new Date(text ?? NaN), isToday = then.toDateString() === new Date().toDateString();
+	return isNaN(then) ? "" : then.toLocaleString(lang, {dateStyle: isToday ? undefined : "medium", timeStyle: "short"});
 }
-export const day = then => dayOnly.format(then);
 
-/** The beginning of a key's id, as people see it. */
+export const day = time => new Date(time).toLocaleDateString(lang, {dateStyle: "medium"});
+
+// The beginning of a key's id, as people see it.
 export const short = id => (id || "").slice(0, 16).match(/.{1,4}/g)?.join("-") ?? "";

@@ -1,0 +1,95 @@
+// Pairing: two machines become contacts of each other, by digits that people compare or by a one-time code.
+import {alarm, answerTo, button, called, choices, dots, eachSecond, field, form, h, h2, hasFocus, label, lasting, on, post, problem, put, qr, replace,
+	select, short, shown, store, submit, t, target, verb, warning} from "/parts.js";
+
+// The QR code of a text in a node; nothing if there is none.
+export async function drawQR(node, text, label) {
+	const answer = await post("/qr", {text}).catch(() => null);
+	replace(node, answer?.ok && qr(await answer.json(), label));
+}
+
+// A card in which people pair. A pairing ends when the view is left.
+export function pairing(signal) {
+	const stage = h("div.pairing", {role: "status"}), node = h("section.card", h2("pairTitle"), stage);
+	let role = "wait", way = "compare";
+
+	// What happens here, on which side, and with which peer.
+	function ask(wrong = "") {
+		const typed = field({placeholder: t("peerTyped"), ariaLabel: t("peerTyped")});
+		const code = field({inputMode: "numeric", placeholder: "123-456-789", className: "mono"}), near = h("label", t("peer"));
+		const values = (...keys) => keys.map(key => [key, t("pair-" + key)]);
+		const draw = () => {
+			const begins = role === "begin", peers = [...store.peers.values()].filter(p => p.via === "waft");
+			const old = near.firstElementChild?.value, options = peers.map(p => [target(p), dots(shown(called(p)) || t("unnamed"), p.id && short(p.id))]);
+			if (begins && !hasFocus(near)) {
+				near.replaceChildren(t("peer"), select([...options, ["", t("peerOther")]], old ?? options[0]?.[0] ?? "", {onchange: draw}), typed);
+			}
+			typed.hidden = near.querySelector("select")?.value !== "";
+			near.hidden = !begins;
+			codeLabel.hidden = !begins || way !== "code";
+			put(help, t(`pair-${role}-${way}-help`));
+			put(go, t(begins ? "pairBegin" : way === "code" ? "pairShow" : "pairWait"));
+		};
+		const start = () => {
+			const peer = near.querySelector("select")?.value || typed.value.trim(), [, ...digits] = code.value.match(/^\s*(\d{3})\D?(\d{3})\D?(\d{3})\s*$/) ?? [];
+			const begins = role === "begin", compares = way === "compare";
+			if (begins && !peer) return fail("peerMissing", typed);
+			if (begins && !compares && !digits.length) return fail("codeWrong", code);
+			run(["pair", ...(compares ? ["--answer-fd", "0"] : ["--code"]), ...(begins ? ["--", peer] : compares ? ["--accept"] : [])],
+				compares ? {answers: true} : begins ? {input: digits.join("-") + "\n"} : {});
+		};
+		const fail = (key, input) => {put(error, t(key)); input.focus();};
+		const codeLabel = label("code", code), help = h("p.help"), go = submit(""), error = alarm(wrong);
+		stage.ariaLive = "off";
+		replace(stage, form(".fields", start,
+			h("div.row", choices(t("pairSide"), "pair-role", values("wait", "begin"), role, value => {role = value; draw();}),
+				choices(t("pairWay"), "pair-way", values("compare", "code"), way, value => {way = value; draw();})),
+			help, h("div.grid3", near, codeLabel), error, h("p.row", go)));
+		on("peers", () => near.isConnected && draw(), signal);
+		draw();
+		return go;
+	}
+
+	// Runs `waft pair`, and shows each of its lines.
+	async function run(words, options) {
+		const stop = new AbortController(), all = AbortSignal.any([signal, stop.signal]), left = h("p.help", {"aria-live": "off"}), main = h("div.stage"), who = h("div");
+		let call = null;
+		const say = (...parts) => replace(main, parts), answer = text => {say(h("p.big", t("pairOther"))); answerTo(call, text);};
+		const cancel = button("cancel", () => stop.abort());
+		stage.ariaLive = "polite";
+		replace(stage, who, main, left, h("p.row", cancel));
+		say(h("p", t("pairLooking")));
+		cancel.focus();
+		const heard = {
+			begun: line => {call = line.call;},
+			open({seconds, code}) {
+				const end = Date.now() + seconds * 1000, picture = h("div"), there = h("code", `waft pair ${shown(store.facts.name)}${code ? " --code" : ""}`);
+				eachSecond(() => put(left, t("left", {time: lasting((end - Date.now()) / 1000)})), all);
+				say(h("p.big", t("pairWaits")), code ? [h("p", t("pairCodeThere")), h("p.digits", code), picture, h("p", there)] : h("p", t("pairThere"), " ", there));
+				if (code) drawQR(picture, code, t("qrOf", {what: code}));
+			},
+			peer({peer, warning: text}) {
+				replace(who, h("p.big", t("pairComes", {name: peer.contact ?? peer.name ?? "?"})),
+					h("p.note", dots(t(peer.contact ? "isYourContact" : "isUnverified"), short(peer.id))), text && warning(shown(text)));
+			},
+			compare(line) {
+				left.remove();
+				const yes = button("yes", () => answer("y"), ".primary");
+				say(h("p", t("pairSame")), h("p.digits", {ariaLabel: [...line.digits].join(" ")}, line.digits.slice(0, 3) + " " + line.digits.slice(3)),
+					h("p.big.words", line.words.map(text => h("span", text))), h("p.row.answers", yes, button("no", () => answer("n"))));
+				yes.focus();
+				yes.scrollIntoView({block: "center"});
+			},
+			paired({peer}) {
+				const again = button("pairAgain", () => ask().focus());
+				replace(stage, h("p.big.good", t("pairDone", {name: peer.contact ?? peer.name})), h("p.note", short(peer.id)), h("p.row", again));
+				again.focus();
+			},
+		};
+		const result = await verb(words, {...options, signal: all, each: line => heard[line.event]?.(line)});
+		if (signal.aborted || !result.exit) return;
+		ask(stop.signal.aborted ? t("pairCancelled") : problem(result)).focus();
+	}
+	ask();
+	return node;
+}
