@@ -38,7 +38,7 @@ package final class PreviewServer: Sendable {
                 value: "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'")
             for (name, value) in [
                 ("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer"),
-                ("cache-control", "no-store"), ("cross-origin-resource-policy", "same-site"),
+                ("cache-control", "no-store"), ("cross-origin-resource-policy", "cross-origin"),
             ] { exchange.answerHeaders.add(name: name, value: value) }
             do {
                 try await respond(to: exchange)
