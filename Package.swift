@@ -299,7 +299,7 @@ let package = Package(
             .app, "Desk",
             [
                 "ItemSources", "HTTPChannel", "SecureTransport", "Sharing", "SystemCalls", "UniformTypes", "WebPages",
-                "QRCodes", nioCore, nioHTTP1, nioPosix, logging, subprocess, systemPackage,
+                "QRCodes", "CLinuxShims", nioCore, nioHTTP1, nioPosix, logging, subprocess, systemPackage,
             ],
             tests: nil,
             embedded: [

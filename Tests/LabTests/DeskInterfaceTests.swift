@@ -218,4 +218,42 @@ struct DeskInterfaceTests {
             }
         }
     }
+
+    @Test("one stream of a window has the lines of many calls that last, and they end one by one or with it")
+    func window() async throws {
+        try await withKitchen { kitchen, _, _ in
+            try await withDesk(kitchen) { desk in
+                try await desk.enter()
+                let watching = #"{"words":["offers","--watch"]}"#
+                @Sendable func verbs() async throws -> String {
+                    try await kitchen.run("/usr/bin/pgrep", ["-c", "-f", "offers --watch --json"]).output
+                }
+                let before = try await verbs()
+                try await desk.following("/window") { lines in
+                    let window = try await lines.first("a window") { text in
+                        text.firstMatch(of: /"window":"([0-9a-z]{26})"/).map { String($0.1) }
+                    }
+                    for number in 1...12 {
+                        let begun = try await desk.post("/verb?window=\(window)&call=w\(number)", watching)
+                        #expect(begun.status == "202", "\(begun)")
+                    }
+                    let again = try await desk.post("/verb?window=\(window)&call=w1", watching)
+                    #expect(again.status == "429", "\(again)")
+                    let status = try await desk.post("/verb?window=\(window)&call=s", #"{"words":["status"]}"#)
+                    #expect(status.status == "202")
+                    try await lines.says(#"{"call":"s","line":{"#)
+                    let stopped = try await desk.curl("-X", "DELETE", desk.base + "/windows/\(window)/calls/w3")
+                    #expect(stopped.status == "204")
+                    _ = try await lines.first("the end of the third") { text in
+                        text.split(separator: "\n").first { $0.hasPrefix(#"{"call":"w3""#) && $0.contains(#""exit":"#) }
+                            .map(String.init)
+                    }
+                }
+                // The verbs are gone with the window.
+                try await eventually { try await verbs() == before }
+                let late = try await desk.post("/verb?window=00000000000000000000000000&call=a", watching)
+                #expect(late.status == "404", "\(late)")
+            }
+        }
+    }
 }

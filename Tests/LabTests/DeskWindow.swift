@@ -11,7 +11,7 @@ struct DeskWindow: Sendable {
 
     /// The body and the status of an answer.
     func curl(_ words: String..., with jar: Bool = true) async throws -> (body: String, status: String) {
-        let cookies = jar ? ["-b", self.jar, "-c", self.jar] : []
+        let cookies = jar ? ["-b", self.jar] : []
         let outcome = try await host.run(
             "/usr/bin/curl", ["-s", "--max-time", "60", "-w", "\n%{http_code}"] + cookies + words)
         let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
@@ -21,14 +21,15 @@ struct DeskWindow: Sendable {
     func post(_ path: String, _ json: String, _ more: [String] = []) async throws -> (body: String, status: String) {
         let outcome = try await host.run(
             "/usr/bin/curl",
-            ["-s", "--max-time", "60", "-w", "\n%{http_code}", "-b", jar, "-c", jar, "-H"]
+            ["-s", "--max-time", "60", "-w", "\n%{http_code}", "-b", jar, "-H"]
                 + ["content-type: application/json", "-d", json, base + path] + more)
         let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
         return (lines.dropLast().joined(separator: "\n"), lines.last.map(String.init) ?? "")
     }
 
     func enter() async throws {
-        let entered = try await post("/enter", "{\"secret\":\"\(secret)\"}")
+        // The only one that writes the file, which others read at the same time.
+        let entered = try await post("/enter", "{\"secret\":\"\(secret)\"}", ["-c", jar])
         #expect(entered.status == "204", "\(entered)")
     }
 

@@ -98,4 +98,19 @@ struct PreviewTests {
             #expect(try await host.run(arguments: ["inbox", "preview", "9"]).exit == 66)
         }
     }
+
+    @Test("a link that was received is no liar, and its preview shows its parts")
+    func links() async throws {
+        try await withTemporaryFolder { folder in
+            let (host, sender) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study"))
+            try await host.withReceiver { running in
+                let words = ["send", "--url", "https://example.com/x", "--to", running.address]
+                let sent = try await sender.run(arguments: words)
+                #expect(sent.exit == 0)
+            }
+            let shown = try await host.run(arguments: ["inbox", "preview", "1"])
+            #expect(shown.exit == 0 && shown.output.hasPrefix("1  example.com.url: public.url, 47 bytes\n"), "\(shown)")
+            #expect(shown.output.contains("host      example.com\n"))
+        }
+    }
 }

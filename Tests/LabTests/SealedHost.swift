@@ -6,7 +6,7 @@ import Testing
 
 /// A host whose arrivals are sealed, and what a test needs to open them.
 extension Host {
-    private static let passphrase = "five words drawn by lot"
+    static let passphraseOfTests = "five words drawn by lot"
 
     /// The private keys in clear, for the program `age`. Beside the home, where no receiver looks.
     var identityFile: String { home + "-identity" }
@@ -20,10 +20,10 @@ extension Host {
         let identities = try VaultIdentities.generate()
         try ProtectionFolder(path: protectionFolder).setUp(keeping: identities, by: .passphrase)
         let sealed = try AgePassphraseFile.seal(
-            identities.text, passphrase: SecretBytes(Array(Self.passphrase.utf8)), workFactor: 4)
+            identities.text, passphrase: SecretBytes(Array(Self.passphraseOfTests.utf8)), workFactor: 4)
         try Data(sealed).write(to: URL(fileURLWithPath: protectionFolder + "/identity.age"))
         try Data(identities.text.revealed).write(to: URL(fileURLWithPath: identityFile))
-        try (Self.passphrase + "\n").write(toFile: secretFile, atomically: false, encoding: .utf8)
+        try (Self.passphraseOfTests + "\n").write(toFile: secretFile, atomically: false, encoding: .utf8)
         try seal(as: protection)
     }
 

@@ -147,4 +147,17 @@ struct StandardStreamTests {
             #expect(outcome.output.contains("USAGE: waft"))
         }
     }
+
+    @Test("a reader that begins late gets the whole list")
+    func lateReader() async throws {
+        try await withTemporaryFolder { folder in
+            let host = Host.loopback(folder + "/kitchen")
+            let inbox = host.home + "/Documents/Inbox"
+            try FileManager.default.createDirectory(atPath: inbox, withIntermediateDirectories: true)
+            for number in 1...1_000 { try Data().write(to: URL(fileURLWithPath: "\(inbox)/\(number).txt")) }
+            let line = "'\(Programs.waft)' inbox list --json | (sleep 3; wc -l)"
+            let read = try await host.run("/bin/sh", ["-c", line])
+            #expect(read.output.trimmingCharacters(in: .whitespacesAndNewlines) == "1000", "\(read)")
+        }
+    }
 }

@@ -32,17 +32,64 @@ extension DeskServer {
         let place = call.words.firstIndex(of: "--") ?? call.words.endIndex
         let words = call.words[..<place] + ["--json"] + call.words[place...]
         let answers = call.answers == true ? calls.begin() : nil
-        defer { if let answers { calls.end(answers.name) } }
-        try await host.windows.counting {
-            try await exchange.respond(.ok, contentType: Self.lines) { [host] send in
-                if let answers { try? await send(BegunLine(call: answers.name).bytes) }
-                let input = answers.map { DeskProgram.Input.answers($0.input) } ?? call.input.map { .text($0) }
-                let end = await host.program.run(Array(words), input: input) { bytes in
-                    try await send(ByteBuffer(bytes: bytes))
-                }
-                try? await send(EndLine(end).bytes)
+        let hasBegun = try await stream(exchange) { [host, calls] lines in
+            defer { if let answers { calls.end(answers.name) } }
+            if let answers { try? await lines.add(BegunLine(call: answers.name)) }
+            let input = answers.map { DeskProgram.Input.answers($0.input) } ?? call.input.map { .text($0) }
+            return await host.program.run(Array(words), input: input) { try await lines.add($0) }
+        }
+        if !hasBegun, let answers { calls.end(answers.name) }
+    }
+
+    /// Sends the lines of a call, then `end`: as the answer, or by the stream of the window that the query names.
+    /// - Returns: false if this has refused the request.
+    @discardableResult
+    func stream(
+        _ exchange: HTTPExchange, _ work: @escaping @Sendable (DeskLines) async -> DeskProgram.End
+    ) async throws -> Bool {
+        let whole: @Sendable (DeskLines) async -> Void = { lines in
+            let end = await work(lines)
+            try? await lines.add(EndLine(end))
+        }
+        let query = RequestTarget(exchange.head.uri)
+        guard let name = query["window"] else {
+            try await host.windows.counting {
+                try await exchange.respond(.ok, contentType: Self.lines) { send in await whole(DeskLines(send)) }
+            }
+            return true
+        }
+        guard let window = host.windows[name], let call = query["call"], (1...16).contains(call.utf8.count),
+            call.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) })
+        else {
+            try await exchange.refuse(.notFound, "there is no such window")
+            return false
+        }
+        guard window.begin(call, whole) else {
+            try await exchange.refuse(.tooManyRequests, "too many calls are under way")
+            return false
+        }
+        try await exchange.respond(.accepted, json: [String: String]())
+        return true
+    }
+
+    private struct WindowLine: DeskLine {
+        var window: String
+    }
+
+    /// The stream of a window. Its calls end with it.
+    func openWindow(_ exchange: HTTPExchange) async throws {
+        try await exchange.respond(.ok, contentType: Self.lines) { [host] send in
+            let window = DeskWindow(send)
+            try? await host.windows.keeping(window) {
+                try await send(WindowLine(window: window.name).bytes)
+                try await Task.sleep(for: .seconds(100_000_000))
             }
         }
+    }
+
+    func cancelCall(_ exchange: HTTPExchange, _ window: String, _ call: String) async throws {
+        guard host.windows[window]?.cancel(call) == true else { return try await exchange.refuseUnknown() }
+        try await exchange.respond(.noContent, contentType: nil, body: ByteBuffer())
     }
 
     private struct Answer: Decodable {
@@ -95,14 +142,5 @@ extension DeskServer {
         ) { _ in }
         try await exchange.respond(
             .ok, json: Result(exit: end.exit, message: end.exit == 0 ? "" : PathText.printable(end.errors)))
-    }
-}
-
-/// A line of the desk's own in a stream.
-protocol DeskLine: Encodable {}
-
-extension DeskLine {
-    var bytes: ByteBuffer {
-        get throws { ByteBuffer(bytes: try JSONEncoder().encode(self) + Data("\n".utf8)) }
     }
 }

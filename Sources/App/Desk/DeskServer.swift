@@ -87,6 +87,8 @@ package final class DeskServer: Sendable {
                 json: DeskFacts(
                     name: host.name, previews: host.previews, shared: host.shared, version: host.version))
         case (.POST, "verb", 1): try await runVerb(exchange)
+        case (.GET, "window", 1): try await openWindow(exchange)
+        case (.DELETE, "windows", 4) where names[2] == "calls": try await cancelCall(exchange, names[1], names[3])
         case (.POST, "calls", 2): try await answerCall(exchange, names[1])
         case (.POST, "qr", 1): try await makeCode(exchange)
         case (.POST, "unlock", 1): try await unlock(exchange)

@@ -53,7 +53,7 @@ final class EventRelay: Sendable {
             guard isWatched(), isDue(transfer) else { return }
             tell(.progress(transfer: transfer.text, peer: peer.provenText, bytes: received, total: total))
         case .reception(.judged(let offer, let verdict, let peer)):
-            // The answers to those that waited were told before.
+            // `answered` has told the answers to offers that have waited.
             guard settled.withLock({ $0.remove(offer.transfer) }) == nil, verdict.acceptsAnything, isWatched() else {
                 return
             }

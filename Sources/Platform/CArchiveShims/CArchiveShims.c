@@ -1,6 +1,7 @@
 #include "CArchiveShims.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
 
 const char *CArchiveShims_load(const char *library, CArchiveShims_Functions *functions) {
@@ -13,4 +14,15 @@ const char *CArchiveShims_load(const char *library, CArchiveShims_Functions *fun
     CARCHIVE_SHIMS_FUNCTIONS(FIND)
 #undef FIND
     return NULL;
+}
+
+static CArchiveShims_Functions shared;
+static int isLoaded;
+
+static void loadShared(void) { isLoaded = CArchiveShims_load(CARCHIVE_SHIMS_LIBRARY, &shared) == NULL; }
+
+const CArchiveShims_Functions *CArchiveShims_shared(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, loadShared);
+    return isLoaded ? &shared : NULL;
 }

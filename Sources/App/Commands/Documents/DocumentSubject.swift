@@ -58,6 +58,9 @@ struct DocumentSubject {
         isFolder = status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// The type of its bytes, as it claims. A received URL is stored as a shortcut.
+    var form: UniformType { arrival?.item.kind == .url ? .internetShortcut : declared }
+
     /// For the lines of `--json`.
     var event: EventLine.Subject { arrival.map { .item(EventLine.ArrivalName($0)) } ?? .path(path) }
 

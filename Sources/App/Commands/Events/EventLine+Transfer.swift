@@ -2,7 +2,7 @@
 extension EventLine {
     enum Answered: FieldGroups {
         case sent(to: String, Answers)
-        /// - Parameter offer: its number, if it has waited for an answer and a watcher hears of it.
+        /// - Parameter offer: the number of an offer that has waited, for watchers.
         case received(offer: Int?, Sender, Answers)
 
         var groups: [any Encodable] {

@@ -50,7 +50,7 @@ struct PairRendering: Sendable {
         Console.shared.note("\n    \(digits.prefix(3)) \(digits.suffix(3))    \(words.joined(separator: " "))\n")
     }
 
-    /// Whether both sides show the same, as the user answers; nil if the task is cancelled or nobody can answer any more.
+    /// Whether both sides show the same, as the user answers; nil if the task is cancelled or no answer can come.
     func isSame() async -> Bool? {
         Console.shared.prompt("Does the other screen show the same? [y/n] ")
         for await line in answers.map(LineReader.lines) ?? LineReader.terminalLines() {

@@ -25,7 +25,7 @@ package final class Console: Sendable {
     /// Bytes that a line counts for before it is made: more than its source has, so that no more lines wait than one
     /// batch of a transfer has.
     private static let bytesOfUnmade = 8 << 10
-    /// How long the end of the program waits for a reader: milliseconds.
+    /// How long the end of a program that was told to end waits for a reader: milliseconds.
     private static let farewell: Int32 = 2_000
     /// Whether a person looks at standard error, on a terminal that can erase a line.
     package let isInteractive = isatty(STDERR_FILENO) == 1 && getenv("TERM").map { strcmp($0, "dumb") != 0 } ?? false
@@ -134,7 +134,8 @@ package final class Console: Sendable {
         if !last.question.isEmpty { enqueue(last.question, to: STDERR_FILENO) }
     }
 
-    /// Waits, for a moment, until everything is written: the last thing before the program ends.
+    /// Waits until everything is written: the last thing before the program ends. A slow reader gets all results, unless
+    /// a signal says that the program is to end.
     package func flush() {
         // A semaphore's wait goes by the wall clock here, and is over at once when that is set forward.
         var ends: [Int32] = [-1, -1]
@@ -142,7 +143,7 @@ package final class Console: Sendable {
         let (reading, writing) = (ends[0], ends[1])
         writer.enqueue { close(writing) }
         var done = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
-        while poll(&done, 1, Self.farewell) < 0, errno == EINTR {}
+        while poll(&done, 1, Self.farewell) <= 0, !EndSignals.haveCome {}
         close(reading)
     }
 

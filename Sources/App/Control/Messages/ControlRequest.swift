@@ -23,7 +23,7 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case block(offer: Int)
     /// The transfers that arrive now.
     case transfers
-    /// Cancel a transfer that arrives: its sender hears it, and cannot go on with it.
+    /// Cancel a transfer that arrives. The receiver declines it when its sender offers it again.
     case cancel(transfer: String)
     /// The visibility or the contacts have been changed: look again.
     case lookAgain

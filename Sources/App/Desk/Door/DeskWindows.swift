@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Counts the windows that are open: each keeps streams of events open.
+/// The windows that are open: each keeps a stream open.
 package final class DeskWindows: Sendable {
     private struct State {
         var streams = 0
+        var windows: [String: DeskWindow] = [:]
         /// When the last stream ended, or the desk began.
         var emptySince = ContinuousClock.now
     }
@@ -22,6 +23,18 @@ package final class DeskWindows: Sendable {
             }
         }
         try await body()
+    }
+
+    subscript(name: String) -> DeskWindow? { state.withLock { $0.windows[name] } }
+
+    /// Runs `body`, which serves the stream of a window; its calls end with it.
+    func keeping(_ window: DeskWindow, _ body: () async throws -> Void) async rethrows {
+        state.withLock { $0.windows[window.name] = window }
+        defer {
+            state.withLock { _ = $0.windows.removeValue(forKey: window.name) }
+            window.close()
+        }
+        try await counting(body)
     }
 
     /// Waits until no window has been open for some time, or the task is cancelled.

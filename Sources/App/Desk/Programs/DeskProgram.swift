@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import Subprocess
 import SystemPackage
 
@@ -26,7 +27,7 @@ package struct DeskProgram: Sendable {
     /// The standard input of a verb.
     enum Input: Sendable {
         case text(String)
-        /// What comes, until its end.
+        /// Texts that come while it runs.
         case answers(AsyncStream<String>)
     }
 
@@ -48,8 +49,11 @@ package struct DeskProgram: Sendable {
                 Dictionary(uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0), $1) })),
             platformOptions: options)
         do {
+            let output = try ProgramPipe()
             let result = try await Subprocess.run(
-                configuration, input: .inputWriter, output: .sequence, error: .sequence
+                configuration, input: .inputWriter,
+                output: .fileDescriptor(FileDescriptor(rawValue: output.writing), closeAfterSpawningProcess: true),
+                error: .sequence
             ) {
                 execution in
                 try await withThrowingTaskGroup(of: String.self) { group in
@@ -72,9 +76,7 @@ package struct DeskProgram: Sendable {
                     }
                     // No answer comes any more when the verb has ended.
                     defer { writing.cancel() }
-                    for try await piece in execution.standardOutput {
-                        try await take(piece.withUnsafeBytes(Array.init))
-                    }
+                    try await output.read(take)
                     return try await group.next() ?? ""
                 }
             }

@@ -7,7 +7,8 @@ enum DeskVerbs {
 
     private static let allowed: Set<String> = [
         "accept", "config", "contacts", "decline", "doctor", "handlers", "history", "inbox", "lock", "offers",
-        "open-in", "outbox", "pair", "peers", "policy", "preview", "protection", "send", "share", "status", "type",
+        "open-in", "outbox", "pair", "peers", "policy", "preview", "protection", "send", "service", "share", "status",
+        "type",
         "visible",
     ]
     /// They ask a person at a terminal, or open something there.

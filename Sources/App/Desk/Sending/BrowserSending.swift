@@ -82,7 +82,7 @@ final class BrowserSending: Sendable {
         """
     }
 
-    /// Ends the program that sends. The peer hears it.
+    /// Ends the program that sends, as Ctrl-C does.
     func cancel() {
         course.withLock { course in
             course.isCancelled = true

@@ -27,12 +27,7 @@ extension DeskServer {
     /// Lists the activities for the items of a sending that has not begun.
     func listActivities(_ exchange: HTTPExchange, _ name: String) async throws {
         guard let sending = sendings[name] else { return try await exchange.refuseUnknown() }
-        try await host.windows.counting {
-            try await exchange.respond(.ok, contentType: Self.lines) { send in
-                let end = await sending.listActivities { try await send(ByteBuffer(bytes: $0)) }
-                try? await send(EndLine(end).bytes)
-            }
-        }
+        try await stream(exchange) { lines in await sending.listActivities { try await lines.add($0) } }
     }
 
     private struct WantedLine: DeskLine {
@@ -43,17 +38,15 @@ extension DeskServer {
     /// Sends, and tells the window about it. The sending ends with this stream.
     func followSending(_ exchange: HTTPExchange, _ name: String) async throws {
         guard let sending = sendings.follow(name) else { return try await exchange.refuseUnknown() }
-        defer { sendings.end(sending) }
-        try await host.windows.counting {
-            try await exchange.respond(.ok, contentType: Self.lines) { send in
-                let end = await sending.run { bytes in
-                    try await send(ByteBuffer(bytes: bytes))
-                } isWanted: { number in
-                    try? await send(WantedLine(item: number).bytes)
-                }
-                try? await send(EndLine(end).bytes)
+        let hasBegun = try await stream(exchange) { [sendings] lines in
+            defer { sendings.end(sending) }
+            return await sending.run { bytes in
+                try await lines.add(bytes)
+            } isWanted: { number in
+                try? await lines.add(WantedLine(item: number))
             }
         }
+        if !hasBegun { sendings.end(sending) }
     }
 
     func cancelSending(_ exchange: HTTPExchange, _ name: String) async throws {

@@ -4,15 +4,6 @@ import Glibc
 
 /// Reads the headers of an archive by libarchive, within bounds of bytes and time. Contents are passed over.
 final class ArchiveReader {
-    /// The name of the library's interface, unchanged since 2012.
-    private static let libraryName = "libarchive.so.13"
-    private static let library: CArchiveShims_Functions? = withUnsafeTemporaryAllocation(
-        of: CArchiveShims_Functions.self, capacity: 1
-    ) { room in
-        guard let functions = room.baseAddress, CArchiveShims_load(libraryName, functions) == nil else { return nil }
-        return functions.pointee
-    }
-
     private let libarchive: CArchiveShims_Functions
     /// `struct archive *`, owned.
     private let archive: OpaquePointer
@@ -20,7 +11,9 @@ final class ArchiveReader {
 
     /// - Returns: nil if there is no library or no memory.
     init?(_ source: PreviewSource) {
-        guard let libarchive = Self.library, let archive = libarchive.archive_read_new() else { return nil }
+        guard let libarchive = CArchiveShims_shared()?.pointee, let archive = libarchive.archive_read_new() else {
+            return nil
+        }
         (self.libarchive, self.archive, input) = (libarchive, archive, ArchiveInput(source))
         // Not those that read XML, run a program or take any bytes for an archive.
         let forms = [

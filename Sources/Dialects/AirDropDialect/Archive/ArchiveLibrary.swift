@@ -3,10 +3,7 @@ import Sharing
 
 /// Loads libarchive for the first archive, and keeps it.
 enum ArchiveLibrary {
-    /// The name of the library's interface, unchanged since 2012. Linked programs look for this name too.
-    static let fileName = "libarchive.so.13"
-
-    private static let loaded = Result { () throws(TransferError) in try load(fileName) }
+    private static let loaded = Result { () throws(TransferError) in try load(CARCHIVE_SHIMS_LIBRARY) }
 
     /// The library's functions, by their own names.
     /// - Throws: `unexpected`, with a message for the user, if the library is not installed.

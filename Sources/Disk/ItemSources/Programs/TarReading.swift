@@ -7,15 +7,6 @@ import SystemCalls
 ///
 /// A folder stands before its contents, and all its contents stand together: as `tar` and `git archive` write them.
 final class TarReading: ItemReading {
-    /// The name of the library's interface, unchanged since 2012.
-    private static let libraryName = "libarchive.so.13"
-    private static let library: CArchiveShims_Functions? = withUnsafeTemporaryAllocation(
-        of: CArchiveShims_Functions.self, capacity: 1
-    ) { room in
-        guard let functions = room.baseAddress, CArchiveShims_load(libraryName, functions) == nil else { return nil }
-        return functions.pointee
-    }
-
     /// A folder whose contents come.
     private struct OpenFolder {
         /// Nil for the item itself.
@@ -54,7 +45,7 @@ final class TarReading: ItemReading {
     ///   - entries: files, folders and links, the folder itself included, as promised.
     /// - Throws: `SourceError` if there is no libarchive, or the output is no archive.
     init(_ program: ChildProgram, origin: String, bytes: UInt64, entries: UInt64) throws(SourceError) {
-        guard let libarchive = Self.library, let archive = libarchive.archive_read_new() else {
+        guard let libarchive = CArchiveShims_shared()?.pointee, let archive = libarchive.archive_read_new() else {
             throw .at(origin, .unreadable, "makes a folder, which needs libarchive; install libarchive13")
         }
         (self.libarchive, self.archive, self.origin, promised) = (libarchive, archive, origin, (bytes, entries))

@@ -326,7 +326,7 @@ package final class Reception: Sendable {
 
     private static let cancelledHere = TransferError(.cancelled, "it was cancelled here")
 
-    /// Cancels an accepted transfer for the user. Its sender hears it, and cannot go on with it.
+    /// Cancels an accepted transfer for the user. It is declined when its sender offers it again.
     /// - Returns: whether it was under way.
     package func cancel(_ id: TransferID) -> Bool {
         switch state.withLock({ $0.ledger.cancel(id, at: .now) }) {

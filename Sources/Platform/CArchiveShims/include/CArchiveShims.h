@@ -74,3 +74,9 @@ typedef struct {
 /// dlopen(3) and dlsym(3) of each function into `functions`. The library stays for as long as the process does.
 /// Returns NULL, or what dlerror(3) says: valid until the thread's next call of dlopen(3) and the like.
 const char *_Nullable CArchiveShims_load(const char *_Nonnull library, CArchiveShims_Functions *_Nonnull functions);
+
+// The name of the library's interface, unchanged since 2012. Linked programs look for this name too.
+#define CARCHIVE_SHIMS_LIBRARY "libarchive.so.13"
+
+/// The functions of that library, loaded once. NULL if it cannot be loaded.
+const CArchiveShims_Functions *_Nullable CArchiveShims_shared(void);

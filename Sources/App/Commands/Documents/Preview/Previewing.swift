@@ -88,12 +88,12 @@ struct Previewing {
 
     private func finding(in source: PreviewSource, _ subject: DocumentSubject) -> PreviewReader.Finding {
         reader.finding(
-            in: source, declared: subject.declared, isText: subject.arrival?.item.kind == .text, lines: lines)
+            in: source, declared: subject.form, isText: subject.arrival?.item.kind == .text, lines: lines)
     }
 
     private func warning(_ finding: PreviewReader.Finding, _ subject: DocumentSubject) -> String? {
         guard finding.verdict.outcome != .consistent else { return nil }
-        let words = ContentWords.line(declared: subject.declared, finding.words, finding.verdict, registry)
+        let words = ContentWords.line(declared: subject.form, finding.words, finding.verdict, registry)
         return "\(subject.head): \(words)"
     }
 
@@ -112,7 +112,7 @@ struct Previewing {
     ) async -> DocumentPreview.Shown? {
         let isBelieved = finding.verdict.outcome == .consistent
         // A property list says nothing about the kind of its contents: the declared type does.
-        let type = isBelieved ? subject.declared : finding.type
+        let type = isBelieved ? subject.form : finding.type
         if let url = DocumentLink(file, type, registry)?.url { return .link(url) }
         // A mislabelled file may be made for the program that would show it.
         let programs = isBelieved ? PreviewPrograms(context) : nil

@@ -22,6 +22,9 @@ enum EndSignals {
     }
 
     private static let state = Mutex(State())
+    private static let come = Atomic(false)
+    /// Whether the program was told to end.
+    static var haveCome: Bool { come.load(ordering: .relaxed) }
     static let ending: Set<Int32> = [SIGINT, SIGTERM]
 
     /// Each of these signals from now on. Once a signal has no watcher left, it ends the process again.
@@ -62,6 +65,7 @@ enum EndSignals {
                 var number: UInt8 = 0
                 guard read(reading, &number, 1) == 1 else { continue }
                 let signal = Int32(number)
+                if ending.contains(signal) { come.store(true, ordering: .relaxed) }
                 let watchers = state.withLock { $0.watchers.values.filter { $0.signals.contains(signal) } }
                 for watcher in watchers { watcher.continuation.yield(signal) }
             }

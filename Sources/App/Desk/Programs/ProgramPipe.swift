@@ -1,0 +1,33 @@
+import CLinuxShims
+import NIOCore
+import NIOPosix
+import SystemCalls
+
+/// The pipe of a verb's output. It is read to its end, however long that takes: swift-subprocess drops the rest of a
+/// `.sequence` when the program has ended and its reader is slow.
+struct ProgramPipe {
+    /// The program's end. Its spawning closes it here.
+    let writing: Int32
+    private let reading: Int32
+
+    /// - Throws: `SystemError`.
+    init() throws(SystemError) {
+        var ends: [Int32] = [-1, -1]
+        guard CLinuxShims_pipe(&ends) == 0 else { throw .last }
+        (reading, writing) = (ends[0], ends[1])
+    }
+
+    /// Reads the output to its end; once.
+    /// - Parameter take: gets the bytes as they come; while it waits, nothing is read.
+    func read(_ take: ([UInt8]) async throws -> Void) async throws {
+        let channel = try await NIOPipeBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .takingOwnershipOfDescriptor(input: reading) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)
+                }
+            }
+        try await channel.executeThenClose { output in
+            for try await piece in output { try await take(Array(piece.readableBytesView)) }
+        }
+    }
+}
