@@ -1,6 +1,6 @@
-// The view of the contacts: who they are, what they may send, and who is blocked; pairing, and the key of this machine.
-import {alarm, ask, attempt, button, cardHead, changed, counted, dots, empty, field, fold, form, h, h2, hasFocus, head, help, icon, label, lineOf, named, on,
-	put, replace, row, select, short, shown, size, store, submit, t, things, verb, when} from "/parts.js";
+// The view of the contacts and their rights; pairing, and the key of this machine.
+import {alarm, ask, attempt, button, cardHead, counted, dots, empty, field, fold, form, h, h2, hasFocus, head, help, icon, label, lineOf, named, on, put,
+	replace, row, select, short, shown, size, store, submit, t, things, verb, when} from "/parts.js";
 import {drawQR, pairing} from "/pair.js";
 const amount = bytes => bytes === undefined ? ""
 	: [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].map(([unit, n]) => bytes % n === 0 ? `${bytes / n}${unit}` : "").find(Boolean) || String(bytes);
@@ -9,7 +9,7 @@ const limits = c => dots(t("policy-" + c.policy), c.types && shown(c.types.join(
 	c.sizePerDay !== undefined && t("perDay", {size: size(c.sizePerDay)}), c.itemsAtMost !== undefined && counted(c.itemsAtMost), shown(c.hours),
 	c.until && t("until", {time: when(c.until)}), c.folder && t("inFolder", {path: c.folder}));
 
-// A field: the option, its word, an example, the value now, and the word that takes the limit away.
+// A field: option, word, example, value, and the word that takes the limit away.
 const FIELDS = [
 	["--types", "types", "public.image", c => (c.types ?? []).join(" "), "any"], ["--size-at-most", "sizeAtMost", "5GB", c => amount(c.sizeAtMost), "any"],
 	["--size-per-day", "sizePerDay", "20GB", c => amount(c.sizePerDay), "any"], ["--items-at-most", "itemsAtMost", "100", c => String(c.itemsAtMost ?? ""), "any"],
@@ -21,7 +21,7 @@ function limitsForm(contact, act) {
 	const inputs = FIELDS.map(([, , placeholder, now]) => field({value: now(contact), placeholder}));
 	const policy = select(["ask", "accept", "decline"].map(of => [of, t("policy-" + of)]), contact.policy);
 	const save = () => {
-		const words = ["contacts", "set", contact.id];
+		const words = ["set", contact.id];
 		if (policy.value !== contact.policy) words.push("--policy", policy.value);
 		FIELDS.forEach(([option, , , now, none], n) => {
 			const value = inputs[n].value.trim();
@@ -29,7 +29,7 @@ function limitsForm(contact, act) {
 			if (option === "--types" && value) words.push(...value.split(/[\s,]+/).flatMap(type => [option, type]));
 			else words.push(...(value || none ? [option + "=" + (value || none)] : [option, ""]));
 		});
-		if (words.length > 3) act(...words);
+		if (words.length > 2) act(...words);
 	};
 	return form(".fields", save, help("limitsHelp"), h("div.grid3", label("itsOffers", policy),
 		FIELDS.map(([, key], n) => h("label", t(key), inputs[n]))), h("p.row", submit(t("save"))));
@@ -37,27 +37,22 @@ function limitsForm(contact, act) {
 
 function card(contact, opened) {
 	const error = alarm(), {id, name, blocked} = contact;
-	const act = async (...words) => {if (!(await attempt(error, ...words)).exit) changed("contactsChanged");};
-	const does = (key, work, more) => {
-		const node = button(key, work, more);
-		node.dataset.key += id;
-		return node;
-	};
+	const act = (...words) => attempt(error, "contacts", ...words);
 	const rename = async () => {
 		const now = await ask({title: t("renameTitle", {name}), more: {label: t("itsName"), value: name}, yes: t("rename")});
-		if (now) act("contacts", "rename", id, now);
+		if (now) act("rename", id, now);
 	};
 	const forget = async () => {
-		if (await ask({title: t("forgetTitle", {name}), text: t("forgetText"), yes: t("forget"), danger: true})) act("contacts", "forget", id);
+		if (await ask({title: t("forgetTitle", {name}), text: t("forgetText"), yes: t("forget"), danger: true})) act("forget", id);
 	};
 	const blocking = blocked ? "unblock" : "block";
 	return h(`li.card${blocked ? ".isBlocked" : ""}`, cardHead([icon("contacts"), !blocked && h("span.proved", icon("check"))], h("h2", named(name)),
 		[blocked ? t("blocked") : limits(contact), h("br"), dots(short(id), t("verified-" + contact.verifiedBy), when(contact.verifiedAt))]),
 	fold(t("limits"), {open: opened.has(id), ontoggle: event => event.target.open ? opened.add(id) : opened.delete(id)}, limitsForm(contact, act),
-		h("p.row", does("rename", rename), does(blocking, () => act("contacts", blocking, id)), does("forget", forget, ".danger"))), error);
+		h("p.row", button("rename", rename, "", id), button(blocking, () => act(blocking, id), "", id), button("forget", forget, ".danger", id))), error);
 }
 
-const stranger = ({id, name}) => row("cross", name, short(id), button("unblock", async () => {await verb(["contacts", "unblock", id]); changed("contactsChanged");}));
+const stranger = ({id, name}) => row("cross", name, short(id), button("unblock", () => verb(["contacts", "unblock", id])));
 
 function ownKey(id) {
 	const picture = h("div"), copy = button("copyKey", async () => {

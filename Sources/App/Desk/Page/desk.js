@@ -90,7 +90,7 @@ function showFacts() {
 	on("transfers", () => count("transfers", [...store.transfers.values()].filter(({state}) => state === "moving").length, "underWay"));
 	on("visibility", () => {
 		const {visibility, until} = store.visibility ?? {};
-		put($("seen"), visibility ? t("seen-" + visibility) + (until ? " · " + countdown() : "") : "");
+		put($("seen"), visibility ? t("seen-" + visibility) + (until ? "\u00a0·\u00a0" + countdown() : "") : "");
 	});
 }
 

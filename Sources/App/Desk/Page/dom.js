@@ -2,7 +2,7 @@
 
 /**
  * Makes an element: `h("p.help#id", {onclick, hidden, "aria-label": …}, child, …)`. Strings become text.
- * A button submits nothing unless its `type` says so; an `ul` is a list also where it has no dots.
+ * A button submits nothing unless its `type` says so; an `ul` is a list also without dots.
  */
 export function h(what, ...rest) {
 	const [, tag, more] = what.match(/^([\w-]*)(.*)$/), node = document.createElement(tag || "div");
@@ -51,7 +51,7 @@ export function say(text) {
 	setTimeout(() => {put($("live"), text);}, 50);
 }
 
-// Replaces the children of a node, and keeps the focus on the element of the same data-key.
+// Replaces the children. The element of the same data-key keeps the focus.
 export function replace(node, ...children) {
 	const key = hasFocus(node) && document.activeElement.dataset.key;
 	node.replaceChildren(...children.flat(3).filter(Boolean));

@@ -2,7 +2,7 @@
 import {$, called, put, show, t} from "/parts.js";
 import {openSheet, sendAtOnce} from "/send.js";
 
-// All files and folders below the entries of a drop, each with its path from the dropped folder on.
+// All below the entries of a drop, with paths from the dropped folder on.
 async function walk(entries, found) {
 	for (const entry of entries) {
 		const path = entry.fullPath.replace(/^\/+/, "");
@@ -28,7 +28,7 @@ export async function held(data) {
 	return {files: loose.map(file => ({file, path: file.name}))};
 }
 
-// A place that takes files by itself: `node.drop` is a peer, `node.take` a function of the event's data.
+// A place that takes files: `node.drop` is a peer, `node.take` a function of the event's data.
 const placeOf = event => event.target.closest?.(".peer, .takes") ?? event.target.closest?.("dialog");
 
 export function acceptDrops() {

@@ -9,7 +9,8 @@ function incoming({transfer: key, from}) {
 	let transfer = store.transfers.get(key);
 	if (!transfer) {
 		const offer = [...store.offers.values()].find(o => o.transfer === key) ?? {};
-		transfer = transferOf({key, way: "in", peer: from ?? offer.from ?? {}, items: offer.items ?? [], count: offer.count ?? 0, total: offer.size ?? 0, state: "moving"});
+		transfer = transferOf({key, way: "in", peer: from ?? offer.from ?? {}, items: offer.items ?? [],
+			count: offer.count ?? 0, total: offer.size ?? 0, state: "moving"});
 		transfer.cancel = async () => {
 			const result = await verb(["offers", "cancel", key]);
 			Object.assign(transfer, result.exit ? {note: problem(result)} : {cancelled: true});
@@ -29,7 +30,7 @@ export function sample(transfer, bytes, total) {
 	if (transfer.samples.length > 600) transfer.samples = transfer.samples.filter((_, n) => n % 2);
 }
 
-// Puts the fate of an item into its transfer. A later line adds to an earlier one.
+// Puts the fate of an item into its transfer.
 export function settle(transfer, line, state) {
 	const {item, name, stored, size, reason, arrival, handlerAnswer: answer} = line, now = {item, name, stored, size, state, reason, arrival, answer};
 	const old = transfer.results.find(r => r.item === item && item !== undefined);
@@ -58,7 +59,7 @@ function done(line) {
 	if (!line.reason && told.size < 500) for (const item of transfer.items) if (!told.has(item.item)) transfer.results.push({...item, state: "there"});
 	const stored = transfer.results.filter(r => /stored|opened|deferred|there/.test(r.state)).length;
 	Object.assign(transfer, {state: "over", reason: line.reason, good: !line.reason && stored > 0});
-	if (stored) say(t("arrived", {n: stored, name: called(transfer.peer)}));
+	if (stored) say(t("arrived", {items: counted(stored), name: called(transfer.peer)}));
 	changed("transfers");
 }
 
@@ -84,7 +85,8 @@ function sealed(line) {
 
 // What each event does to the store.
 const HEARD = {
-	visibility: takeVisibility, lost, answered, done, opened: arrived, deferred: arrived, taken: moved, removed: moved, gone: moved, locked: sealed, unlocked: sealed,
+	visibility: takeVisibility, lost, answered, done, opened: arrived, deferred: arrived, taken: moved, removed: moved, gone: moved,
+	locked: sealed, unlocked: sealed,
 	ready(line) {
 		store.receiver = line;
 		changed("receiver");
@@ -122,10 +124,7 @@ const HEARD = {
 		changed("transfers");
 		if (line.arrival) changed("arrivals", line);
 	},
-	settings() {
-		changed("contactsChanged");
-		changed("settings");
-	},
+	contacts: () => changed("contactsChanged"), settings: () => changed("settings"),
 };
 
 export const heard = line => HEARD[line.event]?.(line);

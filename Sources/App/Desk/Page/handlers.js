@@ -5,7 +5,7 @@ import {held} from "/drops.js";
 
 const isType = text => /^(public|com|org|net|io|dyn|de)(\.[\w-]+)+$/i.test(text);
 
-// Asks who would get a name, a type or a URL. A name of a file elsewhere is judged by its type.
+// Asks who would get a name, a type or a URL. A file elsewhere is judged by its type.
 async function decide(text, node) {
 	replace(node, status(t("loading")));
 	let result = await verb(["handlers", "test", ...(isType(text) ? ["--type", text] : [text])]);
@@ -18,7 +18,8 @@ async function decide(text, node) {
 	replace(node, h("div", {role: "status"}, h("h3", line.description && shown(line.description) + " ", h("span.mono", shown(line.type ?? line.url))),
 		line.eligible === false && h("p.bad", t("notEligible")),
 		line.asked.length ? [h("p", t("askedInOrder")), h("ol.things", line.asked.map(one => row("handlers", one.name, why(one))))] : h("p", t(nobody))),
-	line.passedOver.length > 0 && fold(t("passedOver", {n: line.passedOver.length}), things(line.passedOver.map(({name, reason}) => row("cross", name, shown(reason))))));
+	line.passedOver.length > 0 && fold(t("passedOver", {n: line.passedOver.length}), things(line.passedOver.map(
+		({name, reason}) => row("cross", name, shown(reason))))));
 }
 
 function card(line, load) {
@@ -32,21 +33,21 @@ function card(line, load) {
 		p.reads?.length && t("may-read", {path: p.reads.join(", ")}), p.writes?.length && t("may-write", {path: p.writes.join(", ")})].filter(Boolean);
 	return h("li.card", cardHead(icon("handlers"), h("h2", named(line.localizedName ?? line.name)),
 		[mono(line.identifier), " · ", t("origin-" + line.origin)], !builtIn && h("label.row", {for: id}, box, t("enabled"))),
-	h("p", line.documentTypes.map(({type, name, localizedName}) => h("span.tag", {title: type}, shown(localizedName ?? name ?? type))),
+	h("p", line.documentTypes.map(({type}) => h("span.tag", shown(type))),
 		line.urlTypes.map(({scheme}) => h("span.tag", shown(scheme) + ":"))),
 	line.warnings.map(text => warning(shown(text))),
-	p && fold(t("may"), h("p.help", t("sandbox-" + (line.sandbox ?? "strict"))), h("ul.dotted", may.map(text => h("li", text)))), error);
+	p && fold(t("may"), h("p.help", t("sandbox-" + (line.sandbox ?? "strict"))), things(may.map(text => h("li", text)))), error);
 }
 
 function adding(load) {
 	const says = status(), error = alarm();
-	const [run, name, claims] = ["/home/…/import.sh", "Photos", "public.image https"].map((placeholder, n) => field({placeholder, required: n < 2}));
+	const [run, name, claims] = ["/home/…/import.sh", "Photos", "public.image magnet"].map((placeholder, n) => field({placeholder, required: n < 2}));
 	const network = h("input", {type: "checkbox"});
 	const add = async () => {
 		const words = claims.value.split(/[\s,]+/).filter(Boolean).flatMap(text => text.includes(".") ? ["--type", text] : ["--scheme", text.replace(/:.*/, "")]);
 		const done = lineOf(await attempt(error, "handlers", "add",
 			"--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words, ...(network.checked ? ["--network"] : [])), "handler");
-		put(says, done ? [t("handlerAdded", {name: done.name}), ...done.warnings.map(shown)].join(" ") : "");
+		put(says, done ? [t("saved"), ...done.warnings.map(shown)].join(" ") : "");
 		if (done) load();
 	};
 	return h("section.card", h2("addHandler"), help("addHandlerHelp"), form(".fields", add,
@@ -55,7 +56,8 @@ function adding(load) {
 }
 
 export function open(main, signal) {
-	const list = h("ul.cards"), answer = h("div.answer"), text = field({id: "who", placeholder: "photo.jpg, public.jpeg, https://…"});
+	const list = h("ul.cards"), answer = h("div.answer");
+	const text = field({id: "who", className: "what", ariaLabel: t("whoTitle"), placeholder: "photo.jpg, public.jpeg, https://…"});
 	const load = async () => {
 		const result = await verb(["handlers", "list"], {signal}), problems = linesOf(result, "problem"), all = linesOf(result, "handler");
 		if (signal.aborted) return;
@@ -68,7 +70,7 @@ export function open(main, signal) {
 		}
 	};
 	const zone = h("section.card.takes", h2("whoTitle"), help("whoHelp"),
-		form(".row", () => text.value.trim() && decide(text.value.trim(), answer), h("label.what", h("span.unseen", t("whoLabel")), text), submit(t("test"))), answer);
+		form(".row", () => text.value.trim() && decide(text.value.trim(), answer), text, submit(t("test"))), answer);
 	zone.take = async data => {
 		const {files, text: words} = await held(data), name = files?.[0]?.path.split("/")[0] ?? words;
 		if (name) {text.value = name; decide(name, answer);}

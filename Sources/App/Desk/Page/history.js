@@ -1,20 +1,19 @@
 // The view of the history: what has arrived, and what this machine has sent.
-import {alarm, button, called, choices, family, fate, h, hasFocus, head, isolated, named, on, problem, put, replace, row, shown, size, t, verb, wayOf,
+import {alarm, button, called, choices, dots, family, fate, h, hasFocus, head, isolated, named, on, problem, put, replace, row, shown, size, t, verb, wayOf,
 	when} from "/parts.js";
 
 const PAGE = 50;
 
-const facts = (...all) => all.filter(Boolean).join(" · ");
-
 function arrival(line) {
-	const note = facts(isolated(called(line.from)), wayOf(line.via), size(line.size), when(line.arrived), line.delivery !== "none" && t("delivery-" + line.delivery),
+	const note = dots(isolated(called(line.from)), wayOf(line.via), size(line.size), when(line.arrived),
+		line.delivery !== "none" && t("delivery-" + line.delivery),
 		line.left && t("left-" + line.left.how), /lying|mislabelled/.test(line.content) && t("delivery-liar"));
 	return row(family(line.type, line.kind), line.left ? line.stored : h("a", {href: "#inbox/" + line.arrival}, named(line.stored)), note);
 }
 
 function sent({items, count, storedCount, moved, ended, via, peer}) {
 	const names = items.slice(0, 3).map(item => shown(item.name)).join(", ") + (count > 3 ? " …" : ""), all = storedCount === count;
-	return fate(all, names, ["→ ", facts(isolated(called(peer) || "?"),
+	return fate(all, names, ["→ ", dots(isolated(called(peer) || "?"),
 		all ? t("allStored", {n: count}) : t("someStored", {stored: storedCount, n: count}), size(moved), when(ended), wayOf(via))]);
 }
 

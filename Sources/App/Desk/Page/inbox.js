@@ -18,18 +18,17 @@ export function isLocked({protection}) {
 }
 
 const keyOf = entry => entry.arrival ?? entry.path;
-const nameOf = entry => entry.stored ?? entry.name;
 const time = entry => entry.arrived ?? entry.modified;
 const stamp = entry => entry.stamp ??= +new Date(time(entry));
 const isLiar = entry => /lying|mislabelled/.test(entry.content) || !!entry.mark;
 
 const ORDERS = {
 	"": (a, b) => stamp(b) - stamp(a) || (b.arrival ?? 0) - (a.arrival ?? 0),
-	name: (a, b) => nameOf(a) < nameOf(b) ? -1 : 1,
+	name: (a, b) => a.stored < b.stored ? -1 : 1,
 	size: (a, b) => (b.size ?? 0) - (a.size ?? 0),
 };
 
-// Fetches all items, then what the journal knows of them. `some` is called now and then.
+// Fetches all items, then the facts of the journal. `some` is called now and then.
 async function fetchAll(entries, signal, some) {
 	const list = await verb(["inbox", "list"], {signal, each: line => {
 		if (line.event !== "entry") return;
@@ -55,17 +54,22 @@ export function open(main, signal, wanted) {
 	const search = searchField("search", () => draw());
 	const byFamily = picker("type", "allTypes", ...families.map(name => [name, t("family-" + name)])), bySender = picker("sender", "allSenders");
 	const byTime = picker("time", "anyTime", [1, t("today")], [7, t("days7")], [30, t("days30")]);
-	const byState = picker("state", "anyState", ...["none", "waiting", "yes", "no", "failed", "parked", "locked", "liar"].map(name => [name, t("delivery-" + name)]));
+	const byState = picker("state", "anyState",
+		...["none", "waiting", "yes", "no", "failed", "parked", "locked", "liar"].map(name => [name, t("delivery-" + name)]));
 	const order = picker("order", "newest", ["name", t("byName")], ["size", t("largest")]);
 	const toggle = sign("", "grid", () => {grid = !grid; draw();});
 	const room = fold([icon("room"), t("room")], {className: "card room", ontoggle: () => drawRoom()}, h("div"));
-	const total = status(), seal = h("div"), bulk = h("div.row.bulk"), side = h("aside.card.pane", {ariaLabel: t("preview"), hidden: true});
+	const total = status(), seal = h("div"), bulk = h("div.row.bulk"),
+		side = h("aside.card.pane", {ariaLabel: t("preview"), hidden: true, onkeydown: ({key}) => key === "Escape" && closePane()});
 	const noneTitle = h("h2"), noneHelp = h("p"), none = h("section.empty.card", {hidden: true}, icon("inbox"), noneTitle, noneHelp);
 
 	const list = new VirtualList({
 		label: t("inbox"), isChosen: entry => chosen.has(keyOf(entry)), draw: option, chose: choose,
 		keys: {
-			Enter: () => side.querySelector("button, a, [tabindex]")?.focus(),
+			Enter() {
+				if (seen[list.active]) openPane(seen[list.active]);
+				side.querySelector("button")?.focus();
+			},
 			" ": () => toggleOne(list.active),
 			Delete: () => remove(),
 			Escape: closePane,
@@ -76,9 +80,10 @@ export function open(main, signal, wanted) {
 	function option(entry) {
 		const {arrival, type, kind, from} = entry, locked = isLocked(entry), picture = h("span.thumb", icon(locked ? "lock" : family(type, kind)));
 		if (arrival && !locked && !isLiar(entry) && !pictureless.has(arrival) && hasThumb(type, kind)) picture.append(h("img", {
-			"data-src": `${store.facts.previews}/items/${arrival}/thumb`, alt: "", decoding: "async", onerror: event => {pictureless.add(arrival); event.target.remove();},
+			"data-src": `${store.facts.previews}/items/${arrival}/thumb`, alt: "", decoding: "async",
+			onerror: event => {pictureless.add(arrival); event.target.remove();},
 		}));
-		return [h("span.tick", {"aria-hidden": "true"}, icon("check")), picture, h("span.what", named(nameOf(entry)),
+		return [h("span.tick", {"aria-hidden": "true"}, icon("check")), picture, h("span.what", named(entry.stored),
 			h("span.note", dots(isLiar(entry) && t("delivery-liar"), size(entry.size), from && shown(called(from)), when(time(entry)))))];
 	}
 
@@ -111,10 +116,12 @@ export function open(main, signal, wanted) {
 		total.classList.toggle("bad", !!bad);
 	}
 
-	// Runs a verb of the Inbox for the chosen items, and says what came of it.
-	async function act(name, keys = [...chosen], ...more) {
-		const words = keys.map(key => entries.get(key)).filter(Boolean).map(entry => entry.arrival ?? nameOf(entry));
-		const result = await verb(["inbox", name, ...words, ...more]), checked = lineOf(result, "verified");
+	// What the verbs take: items that arrived by Waft, whose keys are numbers.
+	const able = () => [...chosen].filter(Number);
+
+	// Runs a verb of the Inbox for items, and says what came of it.
+	async function act(name, keys = able(), ...more) {
+		const result = await verb(["inbox", name, ...keys, ...more]), checked = lineOf(result, "verified");
 		for (const line of result.lines) if (/taken|removed/.test(line.event)) forget(line);
 		const faults = result.lines.filter(line => /^(changed|missing|unreadable|absent|failed)$/.test(line.event));
 		const text = checked ? t("verified", {n: checked.ok}) + faults.map(f =>
@@ -122,14 +129,14 @@ export function open(main, signal, wanted) {
 		if (text) says(text, result.exit);
 	}
 
-	async function remove(keys = [...chosen]) {
+	async function remove(keys = able()) {
 		const items = counted(keys.length);
 		if (!keys.length || !await ask({title: t("removeTitle", {items}), text: t("removeText"), yes: t("remove"), danger: true})) return;
 		await act("remove", keys);
 		list.node.focus();
 	}
 
-	async function take(keys = [...chosen]) {
+	async function take(keys = able()) {
 		const items = counted(keys.length), value = takeTo || store.receiver?.inbox?.replace(/\/[^/]*\/?$/, "");
 		const folder = await ask({title: t("takeTitle", {items}), text: t("takeText"), yes: t("take"), more: {label: t("targetFolder"), value}});
 		if (!folder) return;
@@ -167,7 +174,7 @@ export function open(main, signal, wanted) {
 		const passphrase = await ask({title: t("unlock"), text: t("unlockText"), yes: t("unlock"), more: {label: t("passphrase"), type: "password"}});
 		if (passphrase === null) return;
 		const answer = await post("/unlock", {passphrase}).then(r => r.json()).catch(() => ({exit: 1, message: t("unreachable")}));
-		answer.exit ? says(shown(answer.message) || t("notUnlocked"), true) : draw();
+		answer.exit ? says(shown(answer.message) || t("locked"), true) : draw();
 	}
 
 	function drawSeal() {
@@ -181,23 +188,26 @@ export function open(main, signal, wanted) {
 		const n = chosen.size;
 		show(bulk, n > 1 || (n === 1 && side.hidden));
 		if (bulk.hidden) return;
-		replace(bulk, h("strong", t("chosenN", {n})), button("takeDots", () => take()), button("verify", () => act("verify")), button("removeDots", () => remove(), ".danger"),
+		replace(bulk, h("strong", t("chosenN", {n})), able().length > 0 && [button("takeDots", () => take()), button("verify", () => act("verify")),
+			button("removeDots", () => remove(), ".danger")],
 			sign(t("chooseNone"), "cross", () => {choosing([]); list.node.focus();}));
 	}
 
 	function drawRoom() {if (room.open) roomPicture(room.lastElementChild, [...entries.values()]);}
 
 	const drawSenders = framed(() => {
-		const names = [...new Set([...entries.values()].map(e => called(e.from)).filter(Boolean))].sort((a, b) => a.localeCompare(b)).slice(0, 500), now = bySender.value;
+		const names = [...new Set([...entries.values()].map(e => called(e.from)).filter(Boolean))].sort((a, b) => a.localeCompare(b)).slice(0, 500);
+		const now = bySender.value;
 		bySender.replaceChildren(...select([["", t("allSenders")], ...names.map(name => [name, shown(name)])]).children);
 		bySender.value = now;
 	});
 
 	const draw = framed(() => {
 		const text = search.value.trim().toLocaleLowerCase(), since = byTime.value && new Date().setHours(0, 0, 0, 0) - (byTime.value - 1) * 864e5;
-		const hasState = entry => byState.value === "locked" ? isLocked(entry) : byState.value === "liar" ? isLiar(entry) : (entry.delivery ?? "none") === byState.value;
-		seen = [...entries.values()].filter(entry => nameOf(entry).toLocaleLowerCase().includes(text) && (!byFamily.value || family(entry.type, entry.kind) === byFamily.value)
-			&& (!bySender.value || called(entry.from) === bySender.value) && stamp(entry) >= since && (!byState.value || hasState(entry)));
+		const state = byState.value, hasState = e => state === "locked" ? isLocked(e) : state === "liar" ? isLiar(e) : (e.delivery ?? "none") === state;
+		seen = [...entries.values()].filter(entry => entry.stored.toLocaleLowerCase().includes(text)
+			&& (!byFamily.value || family(entry.type, entry.kind) === byFamily.value)
+			&& (!bySender.value || called(entry.from) === bySender.value) && stamp(entry) >= since && (!state || hasState(entry)));
 		seen.sort(ORDERS[order.value]);
 		replace(toggle, icon(grid ? "list" : "grid"));
 		toggle.ariaLabel = toggle.title = t(grid ? "asList" : "asGrid");
@@ -206,7 +216,7 @@ export function open(main, signal, wanted) {
 		show(list.node, seen.length);
 		show(none, !seen.length && loaded);
 		put(noneTitle, t(entries.size ? "nothingFound" : "emptyInbox"));
-		put(noneHelp, t(entries.size ? "noMatch" : "emptyInboxHelp"));
+		put(noneHelp, entries.size ? "" : t("emptyInboxHelp"));
 		if (pane !== null) list.active = seen.findIndex(e => keyOf(e) === pane);
 		list.set(seen, grid);
 		drawBulk();

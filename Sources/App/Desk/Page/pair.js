@@ -1,4 +1,4 @@
-// Pairing: two machines become contacts of each other, by digits that people compare or by a one-time code.
+// Pairing, by digits that people compare or by a one-time code.
 import {alarm, answerTo, button, called, choices, dots, eachSecond, field, form, h, h2, hasFocus, label, lasting, on, post, problem, put, qr, replace,
 	select, short, shown, store, submit, t, target, verb, warning} from "/parts.js";
 
@@ -15,8 +15,8 @@ export function pairing(signal) {
 
 	// What happens here, on which side, and with which peer.
 	function ask(wrong = "") {
-		const typed = field({placeholder: t("peerTyped"), ariaLabel: t("peerTyped")});
-		const code = field({inputMode: "numeric", placeholder: "123-456-789", className: "mono"}), near = h("label", t("peer"));
+		const typed = field({placeholder: t("peerTyped"), ariaLabel: t("peerTyped")}), pattern = "\\d{3}\\D?\\d{3}\\D?\\d{3}";
+		const code = field({inputMode: "numeric", placeholder: "123-456-789", className: "mono", pattern}), near = h("label", t("peer"));
 		const values = (...keys) => keys.map(key => [key, t("pair-" + key)]);
 		const draw = () => {
 			const begins = role === "begin", peers = [...store.peers.values()].filter(p => p.via === "waft");
@@ -27,18 +27,16 @@ export function pairing(signal) {
 			typed.hidden = near.querySelector("select")?.value !== "";
 			near.hidden = !begins;
 			codeLabel.hidden = !begins || way !== "code";
+			typed.required = begins && !typed.hidden;
+			code.required = !codeLabel.hidden;
 			put(help, t(`pair-${role}-${way}-help`));
 			put(go, t(begins ? "pairBegin" : way === "code" ? "pairShow" : "pairWait"));
 		};
 		const start = () => {
-			const peer = near.querySelector("select")?.value || typed.value.trim(), [, ...digits] = code.value.match(/^\s*(\d{3})\D?(\d{3})\D?(\d{3})\s*$/) ?? [];
-			const begins = role === "begin", compares = way === "compare";
-			if (begins && !peer) return fail("peerMissing", typed);
-			if (begins && !compares && !digits.length) return fail("codeWrong", code);
+			const begins = role === "begin", compares = way === "compare", peer = near.querySelector("select")?.value || typed.value.trim();
 			run(["pair", ...(compares ? ["--answer-fd", "0"] : ["--code"]), ...(begins ? ["--", peer] : compares ? ["--accept"] : [])],
-				compares ? {answers: true} : begins ? {input: digits.join("-") + "\n"} : {});
+				compares ? {answers: true} : begins ? {input: code.value.match(/\d{3}/g).join("-") + "\n"} : {});
 		};
-		const fail = (key, input) => {put(error, t(key)); input.focus();};
 		const codeLabel = label("code", code), help = h("p.help"), go = submit(""), error = alarm(wrong);
 		stage.ariaLive = "off";
 		replace(stage, form(".fields", start,
@@ -52,25 +50,26 @@ export function pairing(signal) {
 
 	// Runs `waft pair`, and shows each of its lines.
 	async function run(words, options) {
-		const stop = new AbortController(), all = AbortSignal.any([signal, stop.signal]), left = h("p.help", {"aria-live": "off"}), main = h("div.stage"), who = h("div");
+		const stop = new AbortController(), all = AbortSignal.any([signal, stop.signal]), left = h("p.help", {"aria-live": "off"});
+		const main = h("div.stage"), who = h("div");
 		let call = null;
 		const say = (...parts) => replace(main, parts), answer = text => {say(h("p.big", t("pairOther"))); answerTo(call, text);};
 		const cancel = button("cancel", () => stop.abort());
 		stage.ariaLive = "polite";
 		replace(stage, who, main, left, h("p.row", cancel));
-		say(h("p", t("pairLooking")));
+		say(h("p", t("looking")));
 		cancel.focus();
 		const heard = {
 			begun: line => {call = line.call;},
 			open({seconds, code}) {
 				const end = Date.now() + seconds * 1000, picture = h("div"), there = h("code", `waft pair ${shown(store.facts.name)}${code ? " --code" : ""}`);
 				eachSecond(() => put(left, t("left", {time: lasting((end - Date.now()) / 1000)})), all);
-				say(h("p.big", t("pairWaits")), code ? [h("p", t("pairCodeThere")), h("p.digits", code), picture, h("p", there)] : h("p", t("pairThere"), " ", there));
+				say(h("p.big", t("pairOther")), code ? [h("p", t("pairCodeThere")), h("p.digits", code), picture, h("p", there)] : h("p", t("pairThere"), " ", there));
 				if (code) drawQR(picture, code, t("qrOf", {what: code}));
 			},
 			peer({peer, warning: text}) {
 				replace(who, h("p.big", t("pairComes", {name: peer.contact ?? peer.name ?? "?"})),
-					h("p.note", dots(t(peer.contact ? "isYourContact" : "isUnverified"), short(peer.id))), text && warning(shown(text)));
+					h("p.note", dots(t(peer.contact ? "isContact" : "isUnverified"), short(peer.id))), text && warning(shown(text)));
 			},
 			compare(line) {
 				left.remove();
@@ -88,7 +87,7 @@ export function pairing(signal) {
 		};
 		const result = await verb(words, {...options, signal: all, each: line => heard[line.event]?.(line)});
 		if (signal.aborted || !result.exit) return;
-		ask(stop.signal.aborted ? t("pairCancelled") : problem(result)).focus();
+		ask(stop.signal.aborted ? t("cancelled") : problem(result)).focus();
 	}
 	ask();
 	return node;

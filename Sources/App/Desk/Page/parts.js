@@ -10,7 +10,8 @@ import {icon} from "/icons.js";
 import {problem, verb} from "/verbs.js";
 import {has, t} from "/words.js";
 
-export const button = (key, onclick, more = "") => h("button" + more, {"data-key": key, onclick}, t(key));
+// A button with the words of a key. `more` is its class or id; `of` tells it from others of its kind.
+export const button = (key, onclick, more = "", of = "") => h("button" + more, {"data-key": key + of, onclick}, t(key));
 export const sign = (label, name, onclick) => h("button.round", {ariaLabel: label, title: label, onclick}, icon(name));
 
 // A field for a text that is no prose.
@@ -61,7 +62,7 @@ export const oneOf = (kind, value) => has(kind + value) ? t(kind + value) : show
 
 // The name of a dialect; "" for Waft's own.
 export const wayOf = via => via === "waft" ? "" : oneOf("via-", via);
-export const dots = (...facts) => facts.flat().filter(Boolean).join(" · ");
+export const dots = (...facts) => facts.flat().filter(Boolean).join("\u00a0· ");
 
 // A picture of a QR code, drawn from the rows of the gateway; "1" is dark.
 export const qr = ({size, rows}, label) => {
@@ -70,7 +71,7 @@ export const qr = ({size, rows}, label) => {
 	return svg("svg", {class: "qr", viewBox: `-4 -4 ${size + 8} ${size + 8}`, role: "img", "aria-label": label}, svg("path", {d}));
 };
 
-// Asks something in a dialog, with a field if `more` has its `{label, value, type}`. Returns its text, or true; null when cancelled.
+// Asks in a dialog, with a field if `more` has its `{label, value, type}`: its text, or true; null when cancelled.
 export const ask = ({title, text, more, yes, danger}) => new Promise(done => {
 	const dialog = $("ask"), input = more && field({value: more.value ?? "", type: more.type ?? "text", required: true});
 	let answer = null;

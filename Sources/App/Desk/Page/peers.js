@@ -1,14 +1,14 @@
 // The view of the peers: contacts first, then others, then those who are away.
-import {button, called, deviceIcon, fold, framed, h, h2, head, icon, isContact, linesOf, named, on, oneOf, problem, replace, short, shown, status, store, t,
-	verb, wayOf} from "/parts.js";
+import {button, called, deviceIcon, dots, fold, framed, h, h2, head, icon, isContact, linesOf, named, on, oneOf, problem, replace, short, shown, status,
+	store, t, verb, wayOf} from "/parts.js";
 import {visibilitySwitch} from "/visible.js";
 import {openSheet} from "/send.js";
 
 // The kind of device, the dialect's name, and what is known of the key.
 function peerFacts(peer) {
-	if (peer.away) return [t("isAway")];
-	const kind = (peer.device ?? "").toLowerCase(), machine = [oneOf("device-", kind), wayOf(peer.via)];
-	return [machine.filter(Boolean).join(" · "), isContact(peer) ? t("isContact") : peer.id ? t("isStranger", {key: short(peer.id)}) : t("noKey")].filter(Boolean);
+	if (peer.away) return [t("notHere")];
+	const machine = dots(oneOf("device-", (peer.device ?? "").toLowerCase()), wayOf(peer.via));
+	return [machine, isContact(peer) ? t("isContact") : peer.id ? t("isStranger", {key: short(peer.id)}) : t("noKey")].filter(Boolean);
 }
 
 // All peers for lists of choice: [contacts, others, away].
@@ -22,7 +22,7 @@ export function peersInOrder() {
 }
 
 function card(peer) {
-	const name = called(peer) || t("unnamed"), known = isContact(peer), facts = peerFacts(peer);
+	const name = called(peer) || t("unnamed"), known = !peer.away && isContact(peer), facts = peerFacts(peer);
 	return h("li", h(`button.peer${peer.away ? ".away" : ""}`, {
 		"data-key": "peer-" + (peer.id ?? peer.handle ?? peer.name), onclick: () => openSheet({peers: [peer]}),
 		ariaLabel: t(peer.away ? "queueFor" : "sendTo", {name}) + ". " + facts.join(", "), drop: peer, title: peer.away ? shown(peer.reason) : "",
@@ -36,7 +36,7 @@ const check = ({result, name, reason, hint}) => h("li." + result, icon(ICONS[res
 
 // What `waft doctor` found, in a node. Problems and warnings come first.
 async function examine(node) {
-	replace(node, status(t("examining")));
+	replace(node, status(t("loading")));
 	const result = await verb(["doctor"]), checks = linesOf(result, "check");
 	checks.sort((a, b) => ORDER.indexOf(a.result) - ORDER.indexOf(b.result));
 	const good = checks.filter(c => c.result === "ok"), bad = checks.filter(c => c.result !== "ok");

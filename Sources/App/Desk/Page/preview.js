@@ -1,5 +1,5 @@
-// The pane with one item of the Inbox. Nothing of it runs: pictures, sound and film come from another origin, all else is text.
-import {alarm, attempt, button, called, dots, family, fold, h, help, icon, lineOf, linesOf, mono, named, oneOf, replace, shown, sign, size, status,
+// The pane with an item. Nothing of it runs: pictures, sound and film come from another origin, all else is text.
+import {alarm, attempt, button, called, dots, family, fold, h, help, icon, lineOf, linesOf, mono, named, on, oneOf, replace, shown, sign, size, status,
 	store, t, things, verb, warning, wayOf, when} from "/parts.js";
 import {isLocked} from "/inbox.js";
 
@@ -7,14 +7,14 @@ import {isLocked} from "/inbox.js";
 const table = facts => h("dl", facts.filter(([, value]) => value).map(([key, value]) =>
 	[h("dt", t(key)), h("dd", {dir: "auto"}, typeof value === "string" ? shown(value) : value)]));
 
-const text = content => h("pre.text", {tabIndex: 0, dir: "auto"}, content);
+const text = content => h("pre.text", {dir: "auto"}, content);
 // What `waft preview` says of contents.
 export function body(line) {
 	const cut = line.isCut && help("isCut");
 	switch (line.shownAs) {
 	case "text": case "document": return [line.pageCount && h("p.help", t("pages", {n: line.pageCount})),
 		line.lines?.length > 0 && text(line.lines.map(l => l.replace(/[\u202a-\u202e\u2066-\u2069]/g, shown)).join("\n")), cut];
-	case "archive": case "folder": return [h("ul.members", {tabIndex: 0}, (line.members ?? []).map(m => h("li", icon(m.kind === "tree" ? "folder" : m.kind),
+	case "archive": case "folder": return [h("ul.members", (line.members ?? []).map(m => h("li", icon(m.kind === "tree" ? "folder" : m.kind),
 		named(m.member), m.size !== undefined && h("span.note", size(m.size))))), cut];
 	case "link": {
 		const {url, host, port, ...parts} = line.urlParts ?? {};
@@ -35,39 +35,42 @@ function content({arrival, type, kind, stored}) {
 
 const call = a => h("li.call", h("div.what", h("strong", shown(a.name ?? a.handler)),
 	h("span.note", dots(oneOf("delivery-", a.handlerAnswer), a.exitCode !== undefined && t("exitCode", {code: a.exitCode}),
-		when(a.began), shown(a.reason))), a.output && h("pre.text", {tabIndex: 0}, a.output.split("\n").map(shown).join("\n"))));
+		when(a.began), shown(a.reason))), a.output && text(a.output.split("\n").map(shown).join("\n"))));
 
 const calls = (attempts = []) => attempts.length > 0 && fold(t("calls", {n: attempts.length}), {open: attempts.some(a => a.handlerAnswer === "failed")},
 	things(attempts.map(call)));
 
 export async function preview(side, entry, acts) {
 	const inside = h("div.inside", status(t("loading"))), error = alarm(), menu = h("div.openers"), buttons = h("div.row"), facts = h("div"), warn = h("div");
-	const locked = isLocked(entry), which = entry.arrival ?? entry.stored, kind = family(entry.type, entry.kind);
-	replace(side, h("div.head", h("h2.what", named(entry.stored ?? entry.name)), sign(t("close"), "cross", acts.close)), warn, inside, buttons, menu, error, facts);
-	const act = (...words) => attempt(error, "inbox", ...words);
+	const locked = isLocked(entry), own = entry.arrival ? ["inbox"] : [], which = entry.arrival ?? entry.path, kind = family(entry.type, entry.kind);
+	replace(side, h("div.head", h("h2.what", named(entry.stored)), sign(t("close"), "cross", acts.close)), warn, inside, buttons, menu, error, facts);
+	const act = (...words) => attempt(error, ...words);
 	const openIn = async () => {
-		const programs = linesOf(await act("open-in", which), "openIn");
-		replace(menu, things(programs.map(p => h("li", h("button", {onclick: async () => {if (!(await act("open-in", which, p.place)).exit) replace(menu);}},
+		const programs = linesOf(await act(...own, "open-in", which), "openIn");
+		replace(menu, things(programs.map(p => h("li", h("button", {onclick: async () => {if (!(await act(...own, "open-in", which, p.place)).exit) replace(menu);}},
 			icon(p.handler ? "handlers" : "program"), named(p.program), p.isDefault && h("span.note", t("isDefault")))))));
 		menu.querySelector("button")?.focus();
 	};
-	buttons.append(button("takeDots", acts.take), button("verify", acts.verify), button("removeDots", acts.remove, ".danger"));
+	if (own[0]) buttons.append(button("takeDots", acts.take), button("verify", acts.verify), button("removeDots", acts.remove, ".danger"));
 	if (locked) replace(inside, h("div.empty", icon("lock"), h("p", t("lockedItem")), !store.protection?.dropBox && button("unlock", acts.unlock, ".primary")));
 	const nothing = {lines: []};
-	const [shownBy, about, options] = await Promise.all([locked ? nothing : verb(["inbox", "preview", which, "--lines", 300]),
-		entry.arrival ? verb(["inbox", "show", entry.arrival]) : nothing, verb(["inbox", "options", which])]);
+	// In turn: a sealed item has one clear copy.
+	const shownBy = locked ? nothing : await verb([...own, "preview", which, "--lines", 300]), [about, options] = await Promise.all([
+		own[0] ? verb(["inbox", "show", which]) : nothing, own[0] ? verb(["inbox", "options", which]) : {lines: [{action: "open-in"}]}]);
 	if (!side.isConnected || !inside.isConnected) return;
 	const line = lineOf(shownBy, "preview"), known = lineOf(about, "arrival") ?? {}, can = new Set(options.lines.map(l => l.action));
 	// The journal's verdict is that of the receiver, which knew the offer.
 	const verdict = known.content ?? line?.content ?? "";
 	if (/lying|mislabelled/.test(verdict)) replace(warn, warning(t(verdict), " ", shown(line?.contentExplanation)));
-	if (!locked) replace(inside, verdict !== "lying" && content(entry), line ? body(line) : !/image|movie|sound/.test(kind) && h("p.help", shown(shownBy.failed?.reason)));
-	if (can.has("show-in-folder")) buttons.prepend(button("showInFolder", () => act("open", which, "--folder")));
+	if (!locked) replace(inside, verdict !== "lying" && content(entry),
+		line ? body(line) : !/image|movie|sound/.test(kind) && h("p.help", shown(shownBy.failed?.reason)));
+	if (can.has("show-in-folder")) buttons.prepend(button("showInFolder", () => act("inbox", "open", which, "--folder")));
 	if (can.has("open-in")) buttons.prepend(button("openIn", openIn));
-	if (can.has("open")) buttons.prepend(button("open", () => act("open", which), ".primary"));
+	if (can.has("open")) buttons.prepend(button("open", () => act("inbox", "open", which), ".primary"));
 	if (/failed|parked|no$/.test(known.delivery)) buttons.append(button("retry", acts.retry));
 	replace(facts, table([["type", entry.type && h("span", t("family-" + kind), " ", h("span.help.mono", shown(entry.type)))],
-		["size", size(known.size)], ["sender", called(entry.from)], ["via", known.via && (wayOf(known.via) || "Waft")], ["arrivedAt", when(known.arrived)],
-		["delivery", known.delivery && t("delivery-" + known.delivery)], ["subject", known.annotation?.subject], ["contents", line?.contentExplanation],
+		["size", size(known.size)], ["sender", own[0] ? called(entry.from) : t("unknownSender")],
+		["via", known.via && (wayOf(known.via) || "Waft")], ["arrivedAt", when(known.arrived)],
+		["state", known.delivery && t("delivery-" + known.delivery)], ["subject", known.annotation?.subject], ["contents", line?.contentExplanation],
 		["place", mono(entry.path)], ["checksum", known.digest && mono(known.digest)]]), calls(known.attempts));
 }

@@ -1,5 +1,5 @@
 // The view of the questions: offers that wait for an answer.
-import {alarm, attempt, button, cardHead, changed, counted, dots, eachSecond, empty, family, field, fold, framed, h, hasFocus, head, icon, isolated, label,
+import {alarm, attempt, button, cardHead, counted, dots, eachSecond, empty, family, field, fold, form, framed, h, hasFocus, head, icon, isolated, label,
 	lasting, named, on, put, row, select, short, shown, size, store, t, warning, wayOf} from "/parts.js";
 
 // The sender as the terminal names it.
@@ -14,27 +14,32 @@ function itemRow(offer, item, boxes) {
 		item.entries && t("inside", {n: item.entries - 1}));
 	const box = offer.count > 1 && h("input", {type: "checkbox", checked: true});
 	if (box) boxes.push({box, item: item.item});
-	const picture = item.hasPreview ? h("img", {src: `${store.facts.previews}/offers/${offer.offer}/${item.item}`, alt: "", width: 56, height: 56,
+	const picture = item.hasPreview ? h("img", {src: `${store.facts.previews}/offers/${offer.offer}/${item.item + 1}`, alt: "", width: 56, height: 56,
 		onerror: event => event.target.replaceWith(icon(kind))}) : icon(kind);
 	return h("li", h(box ? "label" : "div", box, ...row(picture, item.name, h("span", {title: item.type}, note)).childNodes));
 }
 
+// Whether the sender is a contact. A stranger can become one while the offer waits.
+const isKnown = offer => offer && !!(offer.from.contact ??= store.contacts.get(offer.from.id)?.name);
+
 function card(offer) {
-	const boxes = [], known = !!offer.from.contact, error = alarm(), rest = offer.count - offer.items.length;
+	const boxes = [], known = isKnown(offer), error = alarm(), rest = offer.count - offer.items.length;
 	const folder = field({placeholder: t("folderHint")}), left = h("span.left");
+	let busy = false;
 	// Runs verbs, until one fails: then somebody has answered elsewhere, and the stream says how.
 	const act = async (...steps) => {
-		const busy = yes => node.querySelectorAll("button").forEach(one => {one.disabled = yes;});
-		busy(true);
+		if (busy) return;
+		busy = true;
 		for (const words of steps) {
 			const result = await attempt(error, ...words);
-			if (result.exit) return busy(false);
+			if (result.exit) {busy = false; return;}
 			for (const item of result.lines.flatMap(line => line.present ?? [])) error.textContent += t("alreadyThere", {name: item.name, path: item.stored}) + " ";
 		}
 	};
 	const accept = () => {
 		const some = boxes.filter(({box}) => box.checked).map(({item}) => item + 1);
-		return ["accept", offer.offer, ...(some.length < boxes.length ? ["--items", some.join(",")] : []), ...(folder.value.trim() ? ["--to", folder.value.trim()] : [])];
+		return ["accept", offer.offer, ...(some.length < boxes.length ? ["--items", some.join(",")] : []),
+			...(folder.value.trim() ? ["--to", folder.value.trim()] : [])];
 	};
 	const yes = button("accept", () => act(accept()), ".primary");
 	const count = () => {
@@ -51,8 +56,9 @@ function card(offer) {
 		h("ul.things", {onchange: count}, offer.items.map(item => itemRow(offer, item, boxes)), rest > 0 && h("li.help", t("others", {n: rest}))),
 		error, h("p.row.answers", yes, button("decline", () => act(["decline", offer.offer]))),
 		fold(t("moreAnswers"), h("div.fields", label("intoFolder", folder),
-			known && always(offer, act, accept),
+			known ? always(offer, act, accept) : offer.from.id && befriend(offer, act),
 			h("p", button("declineBlock", () => act(["decline", offer.offer, "--block"]), ".danger")))));
+	node.known = known;
 	node.tick = () => {
 		const seconds = (new Date(offer.expires) - Date.now()) / 1000;
 		put(left, " · " + t("left", {time: lasting(seconds)}));
@@ -61,20 +67,28 @@ function card(offer) {
 	return node;
 }
 
+// The key of a stranger becomes a contact's.
+function befriend({offer, from}, act) {
+	const name = field({value: from.name ?? "", required: true});
+	return form(".row", () => act(["contacts", "allow", "--from-offer", offer, "--name=" + name.value.trim()]),
+		h("label.what", t("makeContact"), name), h("button", {type: "submit"}, t("add")));
+}
+
 function always(offer, act, accept) {
 	const choice = (first, ...more) => select([first, ...more].map(value => [value, t(value)]));
-	const types = choice("any", ...new Set(offer.items.map(item => item.type))), most = choice("any", "100MB", "1GB", "10GB"), time = choice("ever", "1d", "7d", "30d");
+	const types = choice("any", ...new Set(offer.items.map(item => item.type))), most = choice("any", "100MB", "1GB", "10GB");
+	const time = choice("ever", "1d", "7d", "30d");
 	const set = () => ["contacts", "set", offer.from.id, "--policy", "accept", "--types", types.value, "--size-at-most", most.value, "--for", time.value];
 	return h("fieldset", h("legend", t("alwaysTitle", {name: offer.from.contact})),
 		h("div.grid3", label("types", types), label("upTo", most), label("howLong", time)),
-		button("always", async () => {await act(set(), accept()); changed("contactsChanged");}));
+		button("always", () => act(set(), accept())));
 }
 
 export function open(main, signal) {
 	const list = h("ul.cards"), cards = new Map(), none = empty("questions", "noQuestions");
 	let clock = null;
 	const draw = framed(() => {
-		for (const [number, node] of cards) if (!store.offers.has(number)) {
+		for (const [number, node] of cards) if (node.known !== isKnown(store.offers.get(number))) {
 			const focused = hasFocus(node);
 			node.remove();
 			cards.delete(number);
@@ -89,6 +103,6 @@ export function open(main, signal) {
 		if (timed.length) eachSecond(() => timed.forEach(node => node.tick()), AbortSignal.any([signal, clock.signal]));
 	});
 	main.append(head("questions"), none, list);
-	on("offers", draw, signal);
+	on("offers contacts", draw, signal);
 	draw();
 }

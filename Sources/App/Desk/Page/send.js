@@ -61,9 +61,10 @@ function draw(sheet) {
 	replace(sheet, form(".fields", go, h("div.head", h("h2#sheet-title", t("send")), sign(t("close"), "cross", () => sheet.close())),
 		h("div.row.choose", button("files", () => chooseFiles(false), "#sheet-files"), button("folder", () => chooseFiles(true))),
 		h("ul.things#sheet-items", {ariaLabel: t("chosen")}),
-		label("textOrLink", h("textarea#sheet-text", {rows: 2, dir: "auto", oninput: drawGo})), label("subject", h("input#sheet-subject", {maxLength: 200, dir: "auto"})),
+		label("textOrLink", h("textarea#sheet-text", {rows: 2, dir: "auto", oninput: drawGo})),
+		label("subject", h("input#sheet-subject", {maxLength: 200, dir: "auto"})),
 		h("fieldset", h("legend", t("toWhom")), h("div.row#sheet-peers")), h("p.help#sheet-note"), h("div#sheet-more"), alarm({id: "sheet-problem"}),
-		h("p.row.end", button("cancel", () => sheet.close()), submit("", {id: "sheet-go"}))));
+		h("p.row.end", submit("", {id: "sheet-go"}))));
 	on("peers contacts", drawPeers, leave.signal);
 	sheet.onclose = () => leave.abort();
 }
@@ -87,7 +88,7 @@ function drawPeers() {
 	const box = peer => h("label.choice", h("input", {
 		type: "checkbox", "data-key": "to-" + target(peer), checked: chosen.has(target(peer)),
 		onchange: event => {event.target.checked ? chosen.set(target(peer), peer) : chosen.delete(target(peer)); drawGo();},
-	}), deviceIcon(peer), named(called(peer) || t("unnamed")), peer.away && h("span.note", t("isAway")));
+	}), deviceIcon(peer), named(called(peer) || t("unnamed")), peer.away && h("span.note", t("notHere")));
 	const all = peersInOrder().flat();
 	replace($("sheet-peers"), all.length ? all.map(box) : help("nobodyTitle"));
 	drawGo();
@@ -104,7 +105,7 @@ function drawGo() {
 
 let known = "", asking = new AbortController();
 
-// Asks for them when the items have changed. Files of the browser together with other items have none.
+// Asks for them when the items have changed. Files together with other items have none.
 function drawActivities() {
 	const words = typed(), blobs = items.filter(item => item.blob), paths = items.filter(item => item.path).map(item => item.path), others = paths.length || words;
 	const now = JSON.stringify([items.map(({name, size: bytes}) => [name, bytes]), words]);

@@ -1,16 +1,19 @@
-// Sendings of this window: files of the browser stream through, texts and paths go by `waft send`.
-import {called, changed, post, problem, read, say, store, t, target, verb} from "/parts.js";
+// Sendings of this window. Files of the browser stream through.
+import {called, changed, counted, post, problem, read, say, store, t, target, verb} from "/parts.js";
 import {sample, settle, transferOf} from "/events.js";
 
 let number = 0;
 
 function begin(peer, items) {
-	const transfer = transferOf({key: "out-" + ++number, way: "out", peer, to: called(peer) || target(peer), items, count: items.length,
+	const transfer = transferOf({key: "out-" + ++number, way: "out", peer, to: called(peer) || t("unnamed"), items, count: items.length,
 		total: items.reduce((sum, item) => sum + (item.size ?? 0), 0), state: "asking", stop: new AbortController()});
 	store.transfers.set(transfer.key, transfer);
 	changed("transfers");
 	return transfer;
 }
+
+// A reason without the path at which the gateway keeps an item.
+const pathless = reason => reason?.replace(/"?\/[^"]*\/item-\d+"?:? ?/, "");
 
 function take(transfer, line) {
 	switch (line.event) {
@@ -29,7 +32,7 @@ function take(transfer, line) {
 		else {
 			// An answer such as `declined` says more than that the item has failed.
 			const {state} = transfer.results.find(r => r.item === line.item) ?? {};
-			settle(transfer, line, state && state !== "stored" ? state : "failed");
+			settle(transfer, {...line, reason: pathless(line.reason)}, state && state !== "stored" ? state : "failed");
 		}
 		break;
 	case "queued": transfer.queued = line.job; break;
@@ -40,8 +43,9 @@ function take(transfer, line) {
 function finish(transfer, end) {
 	const n = transfer.results.filter(r => /stored|sent|opened/.test(r.state)).length, good = end.exit === 0;
 	const cancelled = transfer.stop.signal.aborted || (end.exit === 130 && !transfer.reason);
-	Object.assign(transfer, {state: "over", good, cancelled, note: "", reason: good || cancelled ? "" : transfer.reason ?? (transfer.results.length ? "" : problem(end))});
-	say(t(!good ? "saidNotSent" : transfer.queued ? "saidQueued" : "saidSent", {n, name: transfer.to}));
+	const reason = good || cancelled ? "" : transfer.reason ?? (transfer.results.length ? "" : problem(end));
+	Object.assign(transfer, {state: "over", good, cancelled, note: "", reason});
+	say(t(!good ? "saidNotSent" : transfer.queued ? "saidQueued" : "saidSent", {items: counted(n), name: transfer.to}));
 	changed("transfers");
 	changed("outbox");
 }
@@ -54,7 +58,7 @@ async function areReadable({blob, files = [blob]}) {
 
 export const sendingOf = (items, more) => ({...more, items: items.map(({name, size, kind, entries}) => ({name, size, kind, entries}))});
 
-// Hands files to `waft send` or an activity. `each` gets the lines, `began` a function that ends it; `unreadable` tells of a lost file.
+// Hands files to a peer or an activity. `began` gets a function that ends it; `unreadable` tells of a lost file.
 export async function stream(items, more, {each, began, unreadable}) {
 	const answer = await post("/sendings", sendingOf(items, more)), {sending, message} = await answer.json();
 	if (!answer.ok) return {exit: 1, errors: message ?? ""};
@@ -79,11 +83,11 @@ export async function sendFiles(peer, items, subject) {
 	} catch {finish(transfer, {exit: 1, errors: t("unreachable")});}
 }
 
-// The options of `send` and `share` for a text or a link; a text goes by the input.
+// The options for a text or a link. A text goes by the input.
 export const wordsOf = words => words?.kind === "url" ? ["--url", words.text] : words ? ["--text", "-"] : [];
 export const inputOf = words => words?.kind === "text" ? words.text : undefined;
 
-// Sends texts, links and paths of this machine by `waft send`; to a peer that is away, by the outbox.
+// Sends texts, links and paths of this machine; to a peer that is away, by the outbox.
 export async function sendWords(peer, {paths, words, subject}) {
 	const transfer = begin(peer, [...paths.map(({name}) => ({name, kind: "file"})), ...(words ? [{name: words.text.slice(0, 80), kind: words.kind}] : [])]);
 	transfer.cancel = () => transfer.stop.abort();

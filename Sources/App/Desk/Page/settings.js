@@ -2,8 +2,10 @@
 import {alarm, attempt, dots, field, h, h2, hasFocus, head, help, lineOf, linesOf, mono, on, problem, put, replace, searchField, select, shown, status, t,
 	verb, warning} from "/parts.js";
 
-const GROUPS = [["group-machine", /^(name|port|logLevel|inhibitSleep)$/], ["group-offers", /^(accept|policy|arbiter|eligibility|previews|notifications|conflict|visibility)$/],
-	["room", /^(reserve|strangerQuota|partial|inbox)/], ["group-protection", /^(protection|lock|clearQuota)/], ["handlers", /^(hook|sandbox|openReceived|excluded|handler)/],
+const GROUPS = [["group-machine", /^(name|port|logLevel|inhibitSleep)$/],
+	["group-offers", /^(accept|policy|arbiter|eligibility|previews|notifications|conflict|visibility)$/],
+	["room", /^(reserve|strangerQuota|partial|inbox)/], ["group-protection", /^(protection|lock|clearQuota)/],
+	["handlers", /^(hook|sandbox|openReceived|excluded|handler)/],
 	["group-network", /^(discovery|skip|search|dialects|web)/], ["more", /./]];
 
 const schemaOf = (schema, name) => name.split(".").reduce((at, part) => at?.properties?.[part], schema);
@@ -11,26 +13,32 @@ const schemaOf = (schema, name) => name.split(".").reduce((at, part) => at?.prop
 // Rules are changed in the file.
 const isFixed = line => /rules|fixed/.test(line.form);
 
-// The control for a setting; `change` gets its values as texts, or null for none.
+// The control for a setting. `change` gets its values, or null for none.
 function control(line, schema, id, change) {
 	const {form, values} = line, now = values[0] ?? "", common = {id, "data-key": id, "aria-describedby": `${id}-help ${id}-error`};
 	const choices = (schema?.oneOf ?? schema?.anyOf)?.filter(c => c.const !== undefined),
 		onchange = ({target}) => change(target.value.trim() ? [target.value.trim()] : null);
-	if (isFixed(line)) return h("p.mono", {id}, values.length ? values.map(v => h("span", shown(v))) : h("span.help", t("none")), h("code.help", "waft config edit"));
+	if (isFixed(line)) return h("p.mono", {id}, values.length ? values.map(v => h("span", shown(v))) : h("span.help", t("none")),
+		h("code.help", "waft config edit"));
 	if (form === "truth") return h("input", {type: "checkbox", role: "switch", checked: now === "true", ...common,
 		onchange: ({target}) => change([String(target.checked)])});
 	if (form === "word" && choices?.length) return select(choices.map(c => [String(c.const), c.const + (c.description ? " – " + c.description : "")]), now,
 		{...common, onchange});
 	if (form === "list") return field({rows: Math.max(1, Math.min(6, values.length)), value: values.join("\n"), placeholder: t("onePerLine"), ...common,
 		onchange: ({target}) => change(target.value.split("\n").map(l => l.trim()).filter(Boolean))}, "textarea");
-	return field({type: form === "number" ? "number" : "text", min: schema?.minimum, max: schema?.maximum, value: now, placeholder: line.standard, ...common, onchange});
+	return field({type: form === "number" ? "number" : "text", min: schema?.minimum, max: schema?.maximum,
+		value: now, placeholder: line.standard, ...common, onchange});
 }
+
+// When a setting was changed here: then the form is not made anew, so that its note stays.
+let changedAt = 0;
 
 function setting(line, schema) {
 	const id = "s-" + line.setting, error = alarm({id: id + "-error"}), note = status(), place = h("div.field"), source = h("p.note");
 	const run = async (...words) => {
+		changedAt = Date.now();
 		const result = await attempt(error, "config", ...words), done = lineOf(result, "settingChanged");
-		put(note, done ? [t(done.inUse === false ? "savedOnly" : "saved"), done.hiddenBy && t("hiddenBy", {name: done.hiddenBy}),
+		put(note, done ? [t("saved"), done.hiddenBy && t("hiddenBy", {name: done.hiddenBy}),
 			...(done.warnings ?? []).map(shown)].filter(Boolean).join(" ") : "");
 		if (result.exit) return;
 		const fresh = (await verb(["config", "list", "--all"])).lines.find(l => l.setting === line.setting);
@@ -44,7 +52,8 @@ function setting(line, schema) {
 			isSet && !isFixed(line) && h("button.link", {"data-key": id + "-reset", onclick: () => change(null)}, t("reset")));
 	};
 	draw();
-	return h("div.setting", {"data-find": (line.setting + " " + line.explanation).toLowerCase()}, h(isFixed(line) ? "p.label" : "label", {for: id}, mono(line.setting)),
+	return h("div.setting", {"data-find": (line.setting + " " + line.explanation).toLowerCase()},
+		h(isFixed(line) ? "p.label" : "label", {for: id}, mono(line.setting)),
 		h("p.help", {id: id + "-help"}, shown(line.explanation)), place, source, note, error);
 }
 
@@ -72,7 +81,7 @@ export function open(main, signal) {
 		filter();
 	};
 	main.append(head("settings"), help("settingsHelp"), find, faults, groups);
-	on("settings", () => {check(); if (!hasFocus(groups)) load();}, signal);
+	on("settings", () => {check(); if (!hasFocus(groups) && Date.now() - changedAt > 3000) load();}, signal);
 	on("back", load, signal);
 	check();
 	load();

@@ -1,4 +1,4 @@
-// A folder as a tar archive (POSIX pax) that is put together from its files without reading them.
+// A folder as a tar archive (POSIX pax), made without reading its files.
 
 const bytes = text => new TextEncoder().encode(text);
 const octal = (n, width) => n.toString(8).padStart(width - 1, "0") + "\0";
@@ -35,8 +35,8 @@ function entry(path, size, type, time) {
 const newest = inside => inside instanceof Map ? inside.size ? Math.max(...[...inside.values()].map(newest)) : Date.now() : inside.lastModified;
 
 /**
- * - found: `{path, file}` of files, `{path}` of folders; a path begins with the name of the folder itself.
- * - Returns the archive, each folder before its contents; the number of entries, with the folder itself; the sum of the sizes; the files.
+ * - found: `{path, file}` of files, `{path}` of folders; paths begin with the folder itself.
+ * - Returns the archive, the number of entries with the folder itself, the sum of the sizes, and the files.
  */
 export function tar(found) {
 	const top = new Map(), parts = [], files = [];

@@ -56,9 +56,9 @@ function resultRow({state, name = "", stored, size: bytes, answer, reason, arriv
 	return fate(okay(state), arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
 }
 
-// A card is made once and kept up to date, so that nothing in it loses the focus.
+// A card is made once: nothing in it loses the focus.
 function card(transfer) {
-	const bar = h("progress", {max: 1, ariaLabel: heading(transfer)}), title = h("h3"), says = h("span"), numbers = h("p.figures"), picture = h("div");
+	const bar = h("progress", {max: 1, ariaLabel: heading(transfer)}), title = h("h2"), says = h("span"), numbers = h("p.figures"), picture = h("div");
 	const note = h("p.help"), list = h("ul.things"), more = fold(t("details"), list), drawn = {};
 	const cancel = h("button", {onclick: () => transfer.cancel?.(), ariaLabel: t("cancelOne", {what: heading(transfer)})}, t("cancel"));
 	const hide = sign(t("hide"), "cross", () => {store.transfers.delete(transfer.key); changed("transfers");});
@@ -89,17 +89,27 @@ function card(transfer) {
 	return node;
 }
 
+let later = 0;
+
 async function drawOutbox(node) {
+	if (!node.isConnected) return;
 	const jobs = linesOf(await verb(["outbox", "list", "--all"]), "job").reverse();
 	const act = ({job}, action, key = action) => h("button", {"data-key": action + job, ariaLabel: `${t(key)} ${job}`, onclick: async () => {
 		const done = await verb(["outbox", action, job]);
 		await drawOutbox(node);
 		if (done.exit) node.append(alarm(problem(done)));
 	}}, t(key));
-	const card = job => h("li.card.job", cardHead(icon("history"), h("h3", t("itemsTo", {items: counted(job.count), who: isolated(job.to)})),
+	const who = ({peer, to}) => isolated(called(peer ?? {id: to, name: to}));
+	const card = job => h("li.card.job", cardHead(icon("history"), h("h3", t("itemsTo", {items: counted(job.count), who: who(job)})),
 		dots(t("job-state-" + job.state), job.state === "waiting" && job.due && t("nextTry", {time: when(job.due)}), size(job.size)),
-		/waiting|failed/.test(job.state) && act(job, "retry", "job-retry"), job.state === "waiting" && act(job, "cancel"), !/waiting|sending/.test(job.state) && act(job, "remove")),
+	/waiting|failed/.test(job.state) && act(job, "retry", "job-retry"), job.state === "waiting" && act(job, "cancel"),
+	!/waiting|sending/.test(job.state) && act(job, "remove")),
 	job.reason && h("p.help", shown(job.reason)), h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", named(item.name)])));
+	clearTimeout(later);
+	// Nothing tells of a job's end.
+	if (jobs.some(job => /waiting|sending/.test(job.state))) later = setTimeout(function again() {
+		document.hidden ? later = setTimeout(again, 1e4) : drawOutbox(node);
+	}, 1e4);
 	replace(node, jobs.length > 0 && h("section", h2("outbox"), h("ul.cards", jobs.map(card))));
 }
 
@@ -117,7 +127,7 @@ export function open(main, signal) {
 	});
 	main.append(head("transfers"), none, list, outbox);
 	on("transfers", draw, signal);
-	on("outbox back", () => drawOutbox(outbox), signal);
+	on("outbox back contacts", () => drawOutbox(outbox), signal);
 	draw();
 	drawOutbox(outbox);
 }

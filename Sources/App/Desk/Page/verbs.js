@@ -1,4 +1,4 @@
-// Waft's verbs: each runs in the gateway, and answers with the lines of --json.
+// Waft's verbs, which answer with the lines of --json.
 import {shown} from "/dom.js";
 import {t} from "/words.js";
 async function* lines(answer) {
@@ -13,38 +13,53 @@ async function* lines(answer) {
 	}
 }
 
-async function follow(answer, each) {
-	const result = {lines: [], exit: 1, errors: ""};
-	if (!answer.ok) return {...result, errors: (await answer.json().catch(() => null))?.message || String(answer.status)};
-	for await (const line of lines(answer)) {
-		if (line.event === "end") Object.assign(result, {exit: line.exit, errors: line.errors});
-		else each ? await each(line) : result.lines.push(line);
-		if (line.event === "failed" && line.exit && !result.failed) result.failed = line;
-	}
-	return result;
-}
-
 export const post = (path, body, more) => fetch(path, {
 	method: "POST", headers: {"content-type": "application/json"}, body: JSON.stringify(body), ...more,
 });
 
+// One stream has the lines of all calls: browsers open six connections to a server at most.
+const calls = new Map();
+let opened = null, number = 0;
+
+const opening = () => opened ??= new Promise((yes, no) => (async () => {
+	for await (const {window, call, line} of lines(await fetch("/window"))) window ? yes(window) : calls.get(call)?.(line);
+})().catch(() => 0).then(() => {
+	opened = no();
+	for (const take of calls.values()) take();
+}));
+
+// A call, which `request` begins.
+async function begin(path, request, {each, signal}) {
+	const call = String(++number), result = {lines: [], exit: 1, errors: ""};
+	try {
+		const window = await opening();
+		const over = new Promise(done => {calls.set(call, line => {
+			if (!line) return done({...result, exit: -1, errors: t("unreachable")});
+			if (line.event === "end") return done(Object.assign(result, {exit: line.exit, errors: line.errors}));
+			if (line.event === "failed" && line.exit) result.failed ??= line;
+			each ? each(line) : result.lines.push(line);
+		});
+		signal?.addEventListener("abort", () => {
+			fetch(`/windows/${window}/calls/${call}`, {method: "DELETE"});
+			done({...result, exit: 130});
+		}, {once: true});});
+		const answer = await request(`${path}?window=${window}&call=${call}`);
+		if (!answer.ok) return {...result, errors: (await answer.json().catch(() => null))?.message || String(answer.status)};
+		return await over;
+	} catch {return {...result, exit: -1, errors: t("unreachable")};} finally {calls.delete(call);}
+}
+
 /**
  * Runs a verb to its end. `each` gets each line as it comes; without it the result has all `lines`. With `answers` the input
- * stays open: the line `begun` has the call for `answerTo`. The result has `exit`, -1 if the gateway is gone, `errors` and the line `failed`.
+ * stays open, and the line `begun` has the call for `answerTo`. `exit` is -1 if the desk is gone.
  */
-export async function verb(words, {input, answers, each, signal} = {}) {
-	try {
-		return await follow(await post("/verb", {words: words.map(String), input, answers}, {signal}), each);
-	} catch {
-		return signal?.aborted ? {lines: [], exit: 130, errors: ""} : {lines: [], exit: -1, errors: t("unreachable")};
-	}
-}
+export const verb = (words, {input, answers, ...rest} = {}) => begin("/verb", path => post(path, {words: words.map(String), input, answers}), rest);
 
 // Gives a line to a verb that runs with `answers`.
 export const answerTo = (call, text) => post("/calls/" + call, {input: text + "\n"});
 
 // The lines of a path, such as those of a sending.
-export const read = async (path, {each, signal} = {}) => follow(await fetch(path, {signal}), each);
+export const read = (path, rest = {}) => begin(path, path => fetch(path), rest);
 
 // The lines of an event among those of a result.
 export const linesOf = ({lines}, event) => lines.filter(line => line.event === event);
@@ -57,7 +72,7 @@ export function problem(result) {
 	return shown(reason ? reason + (hint ? " – " + hint : "") : result.errors.trim() || `exit ${result.exit}`);
 }
 
-// Keeps a verb that watches running: tries again some seconds after it has ended.
+// Keeps a verb running: again some seconds after it has ended.
 export async function watch(words, {each, began, ended}) {
 	for (;;) {
 		const result = await verb(words, {each: line => {began?.(line); each(line);}});

@@ -1,7 +1,7 @@
 // A list of any length of which only what is in view exists.
 import {framed, h} from "/parts.js";
 
-// A listbox. `draw` makes the children of an option, `chose` hears of a choice, `keys` has what other keys do.
+// A listbox. `draw` makes the children of an option, `chose` hears of a choice, `keys` are other keys.
 export class VirtualList {
 	items = []; active = -1; columns = 1; nodes = new Map();
 
@@ -57,7 +57,10 @@ export class VirtualList {
 		}
 		// Pictures are fetched when the list rests.
 		clearTimeout(this.rest);
-		this.rest = setTimeout(() => {for (const image of space.querySelectorAll("img[data-src]")) {image.src = image.dataset.src; image.removeAttribute("data-src");}}, 120);
+		this.rest = setTimeout(() => space.querySelectorAll("img[data-src]").forEach(image => {
+			image.src = image.dataset.src;
+			image.removeAttribute("data-src");
+		}), 120);
 		this.nodes.has(this.active) ? node.setAttribute("aria-activedescendant", "option-" + this.active) : node.removeAttribute("aria-activedescendant");
 	}
 
@@ -67,7 +70,7 @@ export class VirtualList {
 			Home: -1e9, End: 1e9, ...(this.grid ? {ArrowRight: 1, ArrowLeft: -1} : {})};
 		if (event.key in steps && this.items.length) {
 			event.preventDefault();
-			this.active = Math.min(this.items.length - 1, Math.max(0, this.active < 0 ? 0 : this.active + steps[event.key]));
+			this.active = Math.min(this.items.length - 1, Math.max(0, this.active < 0 && event.key !== "End" ? 0 : this.active + steps[event.key]));
 			this.reveal();
 			if (!event.ctrlKey) this.chose(this.active, event);
 			this.update();

@@ -6,7 +6,7 @@ const table = Object.fromEntries(lines.map(([key, ...texts]) => [key, texts]));
 export const lang = navigator.languages.map(l => l.slice(0, 2)).find(l => l === "de" || l === "en") ?? "en";
 document.documentElement.lang = lang;
 
-// The words of a key. A line of words.txt has the key, the English and the German words, and both again for an `n` of 1; one text is for all.
+// The words of a key. A line of words.txt: key, English, German, and both for an `n` of 1; one text is for all.
 // Names keep their own direction.
 export function t(key, values = {}) {
 	const texts = table[key] ?? [key], place = (lang === "de" ? 1 : 0) + (values.n === 1 ? 2 : 0);
