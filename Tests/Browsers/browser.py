@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""browser.py chromium|firefox FOLDER [LANGUAGE]: a browser that a test drives.
+"""browser.py chromium|firefox FOLDER [LANGUAGE [ARGUMENT…]]: a browser that a test drives.
 
 Each line of the input is an order, `{"do":"click","with":["#send"]}`: a method of the browser and its arguments. Each
 order has one line as its answer, in the same order: `{"value":…}`, or `{"fault":"…"}` if it failed.
@@ -21,9 +21,9 @@ def answer(value):
     print(json.dumps(value), flush=True)
 
 
-def main(kind, folder, language="en"):
+def main(kind, folder, language="en", *arguments):
     os.makedirs(os.path.join(folder, "downloads"))
-    browser = BROWSERS[kind](folder, language)
+    browser = BROWSERS[kind](folder, language, arguments)
     try:
         answer({"value": "ready"})
         for line in sys.stdin:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import time
 
 from page import Fault, Page
 
@@ -14,11 +15,15 @@ ARGUMENTS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
     "--window-size=1280,900"]
 
+KEYS = {
+    "Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "Space": " ", "End": "\ue010", "Home": "\ue011", "ArrowLeft": "\ue012",
+    "Backspace": "\ue003", "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Delete": "\ue017"}
+
 
 class Chromium(Page):
     """One window. The folder gets the profile and, in `downloads`, the files that the window downloads."""
 
-    def __init__(self, folder, language):
+    def __init__(self, folder, language, more=()):
         self.driver = subprocess.Popen(
             ["chromedriver", "--port=0", "--allowed-ips=127.0.0.1", "--log-level=SEVERE"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -28,7 +33,7 @@ class Chromium(Page):
         else:
             raise Fault("chromedriver has ended")
         self.connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=120)
-        arguments = [*ARGUMENTS, f"--user-data-dir={folder}/profile", f"--lang={language}", f"--accept-lang={language}"]
+        arguments = [*ARGUMENTS, f"--user-data-dir={folder}/profile", f"--lang={language}", f"--accept-lang={language}", *more]
         wanted = {
             "browserName": "chrome", "acceptInsecureCerts": True, "unhandledPromptBehavior": "accept",
             "goog:loggingPrefs": {"browser": "ALL"},
@@ -66,7 +71,16 @@ class Chromium(Page):
         return "/element/" + next(iter(found.values()))
 
     def click(self, selector):
-        self.command("POST", self.element(selector) + "/click", {})
+        for last in [False, False, True]:
+            try:
+                # In the middle, where no bar of the page lies above it.
+                self.script("document.querySelector(arguments[0])?.scrollIntoView({block: 'center', behavior: 'instant'})", selector)
+                return self.command("POST", self.element(selector) + "/click", {})
+            except Fault as fault:
+                # The page has replaced the part in between.
+                if last or not re.match("stale element|no such element", str(fault)):
+                    raise
+                time.sleep(0.1)
 
     def type(self, selector, text):
         self.command("POST", self.element(selector) + "/value", {"text": text})
@@ -77,6 +91,7 @@ class Chromium(Page):
 
     def forget(self):
         self.open("about:blank")
+        self.devtools("Page.bringToFront")
         self.devtools("Network.clearBrowserCookies")
         self.messages()
 
@@ -108,10 +123,23 @@ class Chromium(Page):
         for kind in ["dragEnter", "dragOver", "drop"]:
             self.devtools("Input.dispatchDragEvent", type=kind, x=640, y=400, data=data)
 
+    def drop_on(self, selector, *paths):
+        """Drops files and folders from outside onto the middle of a part."""
+        x, y = self.script(
+            "const e = document.querySelector(arguments[0]); e.scrollIntoView({block: 'center', behavior: 'instant'});"
+            "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]", selector)
+        data = {"items": [], "files": [os.path.abspath(path) for path in paths], "dragOperationsMask": 1}
+        for kind in ["dragEnter", "dragOver", "drop"]:
+            self.devtools("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
+
+    def press(self, *keys):
+        """Presses keys one after the other, by their names in `KEYS`, or as characters."""
+        actions = [{"type": kind, "value": KEYS.get(key, key)} for key in keys for kind in ["keyDown", "keyUp"]]
+        self.command("POST", "/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
+
     def tab(self):
         """Presses the key Tab."""
-        keys = [{"type": kind, "value": "\ue004"} for kind in ["keyDown", "keyUp"]]
-        self.command("POST", "/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": keys}]})
+        self.press("Tab")
 
     def controls(self):
         """The role and the name of each control, as a screen reader gets them."""

@@ -13,7 +13,7 @@ from page import Fault, Page
 class Firefox(Page):
     """One window. The folder gets the profile and, in `downloads`, the files that the window downloads."""
 
-    def __init__(self, folder, language):
+    def __init__(self, folder, language, more=()):
         profile = os.path.join(folder, "profile")
         os.makedirs(profile)
         preferences = {
@@ -24,7 +24,7 @@ class Firefox(Page):
         with open(os.path.join(profile, "user.js"), "w") as file:
             file.writelines(f"user_pref({json.dumps(key)}, {json.dumps(value)});\n" for key, value in preferences.items())
         self.program = subprocess.Popen(
-            ["firefox-esr", "--headless", "--marionette", "--no-remote", "--profile", profile],
+            ["firefox-esr", "--headless", "--marionette", "--no-remote", "--profile", profile, *more],
             env={**os.environ, "HOME": folder}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.connection = socket.create_connection(("127.0.0.1", self.port(os.path.join(profile, "MarionetteActivePort"))))
         self.stream = self.connection.makefile("rb")

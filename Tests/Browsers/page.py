@@ -1,6 +1,10 @@
 """The actions of a guest in a window, for every browser."""
 
+import os
 import time
+
+# A test that fails at once is good for whoever writes it.
+SECONDS = float(os.environ.get("BROWSER_TIMEOUT", 60))
 
 
 class Fault(Exception):
@@ -10,7 +14,7 @@ class Fault(Exception):
 class Page:
     """Subclasses have open, script, click, type, picture, forget, messages and close."""
 
-    def wait(self, code, seconds=60):
+    def wait(self, code, seconds=SECONDS):
         """Waits until an expression of the page is true, and returns its value."""
         end = time.monotonic() + seconds
         while True:
@@ -24,6 +28,8 @@ class Page:
             if value:
                 return value
             if time.monotonic() > end:
+                if pictures := os.environ.get("BROWSER_PICTURES"):
+                    self.picture(os.path.join(pictures, f"{time.time():.0f}.png"))
                 raise Fault(f"waited in vain for {code}, which is {last}; the page: {self.text('body')[:600]}")
             time.sleep(0.03)
 

@@ -1,4 +1,6 @@
 // Rules of accessibility, checked in the page as it is shown now. The result is a list of the faults.
+// Whoever runs them may set `pixels`, the least size of a control, and `friends`, origins that the page may load from.
+const least = typeof pixels === "undefined" ? 44 : pixels, origins = [location.origin, ...(typeof friends === "undefined" ? [] : friends)];
 const faults = [], fault = (rule, element) =>
 	faults.push(`${rule}: ${element.id ? "#" + element.id : element.outerHTML.slice(0, 120)}`);
 const shown = [...document.querySelectorAll("body, body *")].filter((e) => e.checkVisibility({ visibilityProperty: true }));
@@ -20,18 +22,19 @@ if (!document.querySelector("[role=status], [role=alert], [aria-live]")) faults.
 const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
 for (const id of new Set(ids.filter((id, at) => ids.indexOf(id) !== at))) faults.push(`two parts have the id ${id}`);
 for (const name of ["aria-labelledby", "aria-describedby", "for"])
-	for (const e of document.querySelectorAll(`[${name}]`))
+	for (const e of of(`[${name}]`))
 		if (!known(e.getAttribute(name))) fault(`${name} names nothing`, e);
 for (const image of of("img")) if (!image.hasAttribute("alt")) fault("a picture has no text", image);
 
 // Fields have labels that are shown, and controls are large enough for a finger.
 for (const field of of("input, textarea, select, progress")) {
 	const labels = [...field.labels, ...(field.getAttribute("aria-labelledby") ?? "").split(/\s+/).map((id) => document.getElementById(id))];
-	if (!labels.some((e) => e && shown.includes(e) && e.innerText.trim())) fault("a field has no label", field);
+	if (!field.ariaLabel && !labels.some((e) => e && shown.includes(e) && e.innerText.trim())) fault("a field has no label", field);
 }
 for (const control of of("a[href], button, input, textarea")) {
-	const { width, height } = control.getBoundingClientRect();
-	if (width < 44 || height < 44) fault(`a control is ${Math.round(width)}×${Math.round(height)} pixels`, control);
+	// The label of a box is part of it; links in sentences are as high as their line.
+	const { width, height } = (control.type?.match(/checkbox|radio/) && control.closest("label") || control).getBoundingClientRect();
+	if (width < least || height < least) fault(`a control is ${Math.round(width)}×${Math.round(height)} pixels`, control);
 }
 if (document.documentElement.scrollWidth > innerWidth) faults.push("the page is wider than the window");
 
@@ -64,5 +67,5 @@ for (const e of document.querySelectorAll("*"))
 	for (const { name } of e.attributes) if (name === "style" || name.startsWith("on")) fault(`a part has the attribute ${name}`, e);
 for (const e of document.querySelectorAll("script:not([src]), style")) fault("a script or a style stands in the document", e);
 for (const { name } of performance.getEntriesByType("resource"))
-	if (!name.startsWith(location.origin + "/")) faults.push(`the page loads ${name}`);
+	if (!origins.some((origin) => name.startsWith(origin + "/"))) faults.push(`the page loads ${name}`);
 return faults;

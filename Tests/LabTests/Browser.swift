@@ -48,7 +48,8 @@ actor Browser {
     /// Waits until the text of a part contains words.
     func wait(for words: String, in selector: String) async throws {
         let words = String(decoding: try JSONEncoder().encode(words), as: UTF8.self)
-        let text = "document.querySelector('\(selector)')?.innerText.replace(/[\\u2068\\u2069]/g, '')"
+        let text =
+            "document.querySelector('\(selector)')?.innerText.replace(/[\\u2068\\u2069]/g, '').replace(/[\\u00a0\\u202f]/g, ' ')"
         try await wait("\(text).includes(\(words))")
     }
 
@@ -58,6 +59,9 @@ actor Browser {
         let text: String = try await value("text", selector)
         return text.replacing(/[\u{2068}\u{2069}]/, with: "").replacing(/[\u{A0}\u{202F}]/, with: " ")
     }
+
+    /// Leaves a picture of the window in a file.
+    func picture(_ path: String) async throws { try await order("picture", path) }
 
     /// The value that a script returns.
     func script<Value: Decodable & Sendable>(_ code: String) async throws -> Value { try await value("script", code) }
@@ -75,6 +79,12 @@ actor Browser {
     func allowScripts(_ isAllowed: Bool) async throws { try await order("scripts", isAllowed) }
 
     func drop(_ path: String) async throws { try await order("drop", path) }
+
+    /// Drops files and folders from outside onto a part.
+    func drop(_ paths: [String], on selector: String) async throws { try await send("drop_on", [selector] + paths) }
+
+    /// Presses keys one after the other, by the names in `chromium.py`, or as characters.
+    func press(_ keys: String...) async throws { try await send("press", keys) }
 
     /// Presses the key Tab.
     func pressTab() async throws { try await order("tab") }
@@ -139,10 +149,12 @@ extension Host {
     /// - Parameters:
     ///   - folder: a new one, for its files.
     ///   - language: the guest's.
+    ///   - arguments: of the browser.
     func withBrowser(
-        _ kind: Browser.Kind, folder: String, language: String = "en", _ body: @Sendable (Browser) async throws -> Void
+        _ kind: Browser.Kind, folder: String, language: String = "en", arguments: [String] = [],
+        _ body: @Sendable (Browser) async throws -> Void
     ) async throws {
-        let words = ["python3", "-B", Browser.scripts + "browser.py", kind.rawValue, folder, language]
+        let words = ["python3", "-B", Browser.scripts + "browser.py", kind.rawValue, folder, language] + arguments
         try await withProgram("/usr/bin/env", words) { running in
             try await body(try await Browser(running, folder: folder))
         }

@@ -1,0 +1,124 @@
+import Foundation
+import Subprocess
+import Testing
+
+extension BrowserDeskTests {
+    /// Contacts, and how they come to be.
+    @Suite("Contacts in the window")
+    struct Contacts {
+        private struct Line: Decodable, Sendable {
+            var event: String
+            var digits: String?
+            var code: String?
+        }
+
+        private static func line(_ event: String, of program: RunningProgram) async throws -> Line {
+            try await program.transcript.first("the event \(event)") { text in
+                text.split(separator: "\n").lazy.compactMap {
+                    try? JSONDecoder().decode(Line.self, from: Data($0.utf8))
+                }
+                .first { $0.event == event }
+            }
+        }
+
+        @Test("two machines are paired by the digits that the window and a terminal show")
+        func digits() async throws {
+            try await DeskStage.take { stage in
+                let (browser, study) = (stage.browser, try stage.host("study"))
+                try await stage.withDesk { desk, receiver in
+                    try await desk.show("contacts")
+                    try await browser.click("main .pairing button[type=submit]")
+                    try await browser.wait(for: "waft pair kitchen", in: "main .pairing")
+                    let words = ["pair", DeskStage.kitchen(receiver), "--answer-fd", "0", "--json"]
+                    try await study.withProgram(Programs.waft, words) { terminal in
+                        let digits = try await Self.line("compare", of: terminal).digits
+                        try await browser.wait("document.querySelector('main .pairing .digits') !== null")
+                        let seen = try await browser.text("main .pairing .digits").replacing(" ", with: "")
+                        #expect(seen == digits && seen.count == 6, "\(seen)")
+                        try await desk.click("yes", in: "main .pairing")
+                        try await terminal.type("y\n")
+                        try await browser.wait("document.querySelector('main .pairing .good') !== null")
+                        try await terminal.transcript.says("\"paired\"")
+                    }
+                    #expect(study.contactsFile.contains(receiver.id))
+                    #expect(try await desk.host.contactsFile.contains(study.ownID()))
+                    try await browser.wait(for: "digits compared", in: "main .cards")
+                }
+            }
+        }
+
+        @Test(
+            "a machine is paired by the code in the window, which its QR code has too; a wrong answer to the digits makes no contact"
+        )
+        func code() async throws {
+            try await DeskStage.take { stage in
+                let (browser, study) = (stage.browser, try stage.host("study"))
+                try await stage.withDesk { desk, receiver in
+                    try await desk.show("contacts")
+                    // The digits are not the same: a no.
+                    try await browser.click("main .pairing button[type=submit]")
+                    try await browser.wait(for: "waft pair kitchen", in: "main .pairing")
+                    let words = ["pair", DeskStage.kitchen(receiver), "--answer-fd", "0", "--json"]
+                    let refused = try await study.withProgram(Programs.waft, words) { terminal in
+                        _ = try await Self.line("compare", of: terminal)
+                        try await desk.click("no", in: "main .pairing")
+                        try await terminal.type("y\n")
+                        try await browser.wait("document.querySelector('main .pairing form') !== null")
+                    }
+                    #expect(refused.exit != 0 && !study.contactsFile.contains(receiver.id))
+                    #expect(try await !desk.host.contactsFile.contains(study.ownID()))
+                    // By code.
+                    try await browser.click("main .pairing label:has(input[value=code])")
+                    try await browser.click("main .pairing button[type=submit]")
+                    try await browser.wait("document.querySelector('main .pairing svg.qr') !== null")
+                    let code = try await browser.text("main .pairing .digits")
+                    let _: Bool = try await browser.script(
+                        "document.querySelector('main .pairing svg.qr').scrollIntoView({block: 'center'}); return true")
+                    try await browser.picture(stage.folder + "/code.png")
+                    let read = try await study.run(
+                        "/usr/bin/zbarimg", ["--quiet", "--raw", stage.folder + "/code.png"])
+                    #expect(read.output == code + "\n", "\(read)")
+                    let paired = try await study.run(
+                        Programs.waft, ["pair", DeskStage.kitchen(receiver), "--code"], input: read.output)
+                    #expect(paired.exit == 0, "\(paired.errors)")
+                    try await browser.wait("document.querySelector('main .pairing .good') !== null")
+                    #expect(study.contactsFile.contains(receiver.id))
+                    try await browser.wait(for: "code typed", in: "main .cards")
+                }
+            }
+        }
+
+        @Test("a contact is given limits, renamed, blocked and forgotten in the window")
+        func limits() async throws {
+            try await DeskStage.take { stage in
+                let browser = stage.browser
+                try await stage.withDesk(contacts: ["study"]) { desk, _ in
+                    let id = try await stage.host("study").ownID()
+                    try await desk.show("contacts")
+                    try await browser.wait("document.querySelector('main .cards details') !== null")
+                    try await browser.click("main .cards details summary")
+                    let _: Bool = try await browser.script(
+                        """
+                        const [policy] = document.querySelectorAll('main .cards form select');
+                        policy.value = 'accept';
+                        document.querySelector('main .cards form input[placeholder="5GB"]').value = '3MB';
+                        return true;
+                        """)
+                    try await browser.click("main .cards form button[type=submit]")
+                    try await browser.wait(for: "accepted without a question · at most 3", in: "main .cards")
+                    #expect(desk.host.contactsFile.contains("3000000"), "\(desk.host.contactsFile)")
+                    try await desk.click("rename\(id)", in: "main .cards")
+                    try await desk.answer("<i>Anna")
+                    try await browser.wait(for: "<i>Anna", in: "main .cards h2")
+                    try await desk.click("block\(id)", in: "main .cards")
+                    try await browser.wait(for: "blocked", in: "main .cards")
+                    try await desk.click("unblock\(id)", in: "main .cards")
+                    try await desk.click("forget\(id)", in: "main .cards")
+                    try await desk.answer(nil)
+                    try await browser.wait("document.querySelector('main .cards .card') === null")
+                    #expect(!desk.host.contactsFile.contains(id))
+                }
+            }
+        }
+    }
+}

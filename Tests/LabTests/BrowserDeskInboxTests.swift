@@ -1,0 +1,170 @@
+import Foundation
+import Subprocess
+import Testing
+
+extension BrowserDeskTests {
+    /// What has arrived.
+    @Suite("The Inbox in the window")
+    struct Inbox {
+        /// Sends files from the study, and expects that they arrive.
+        private func send(_ names: [String], to receiver: RunningReceiver, _ stage: DeskStage) async throws {
+            let sent = try await stage.host("study").run(
+                Programs.waft, ["send"] + names + ["--to", DeskStage.kitchen(receiver)], in: stage.folder)
+            try #require(sent.exit == 0, "\(sent.errors)")
+        }
+
+        /// Opens the pane of an item, and waits until its facts are there.
+        private func choose(_ name: String, _ browser: Browser) async throws {
+            try await browser.wait("document.querySelector('main [role=option] bdi[title=\"\(name)\"]') !== null")
+            try await browser.click("main [role=option] bdi[title=\"\(name)\"]")
+            try await browser.wait(for: name, in: "aside.pane h2")
+            try await browser.wait("document.querySelector('aside.pane dl') !== null")
+        }
+
+        /// Of one pixel.
+        private let picture = Data(
+            base64Encoded:
+                "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")!
+
+        @Test("items appear as they arrive, are shown, filtered, verified, taken and removed; a liar is marked")
+        func whole() async throws {
+            try await DeskStage.take { stage in
+                let browser = stage.browser
+                try stage.write("photo.png", picture)
+                try stage.write("note.txt", Data("first line\nsecond <b>line</b>\n".utf8))
+                try FileManager.default.copyItem(atPath: "/bin/true", toPath: stage.folder + "/liar.jpg")
+                let zipped = try await stage.host("study").run(
+                    "/usr/bin/env", ["python3", "-m", "zipfile", "-c", "both.zip", "note.txt", "photo.png"],
+                    in: stage.folder)
+                try #require(zipped.exit == 0, "\(zipped.errors)")
+                try await stage.withDesk(["WAFT_ACCEPT": "everyone"]) { desk, receiver in
+                    try await desk.show("inbox")
+                    try await browser.wait(for: "The Inbox is empty", in: "main")
+                    try await send(["photo.png", "note.txt", "liar.jpg", "both.zip"], to: receiver, stage)
+                    try await browser.wait("document.querySelectorAll('main [role=option]').length === 4")
+                    // A picture, a text, an archive's list.
+                    try await choose("photo.png", browser)
+                    try await browser.wait("document.querySelector('aside.pane img.picture')?.naturalWidth > 0")
+                    try await choose("note.txt", browser)
+                    try await browser.wait(for: "second <b>line</b>", in: "aside.pane pre")
+                    try await choose("both.zip", browser)
+                    try await browser.wait(for: "photo.png", in: "aside.pane .members")
+                    try await choose("liar.jpg", browser)
+                    try await browser.wait(for: "what it says", in: "aside.pane .warning")
+                    let liar: Bool = try await browser.script(
+                        "return !document.querySelector('aside.pane img.picture') && !document.querySelector('aside.pane [data-key=open]')"
+                    )
+                    #expect(liar)
+                    // Filters and the list.
+                    let _: Bool = try await browser.script(
+                        """
+                        const state = document.querySelector('main select[aria-label=State]');
+                        state.value = 'liar'; state.dispatchEvent(new Event('change'));
+                        return true;
+                        """)
+                    try await browser.wait("document.querySelectorAll('main [role=option]').length === 1")
+                    let _: Bool = try await browser.script(
+                        """
+                        const state = document.querySelector('main select[aria-label=State]');
+                        state.value = ''; state.dispatchEvent(new Event('change'));
+                        return true;
+                        """)
+                    try await browser.type("note", into: "main input[type=search]")
+                    try await browser.wait("document.querySelectorAll('main [role=option]').length === 1")
+                    #expect(try await browser.text("main [role=listbox]").contains("note.txt"))
+                    try await browser.press("Backspace", "Backspace", "Backspace", "Backspace")
+                    try await browser.wait("document.querySelectorAll('main [role=option]').length === 4")
+                    try await browser.click("main .head button[aria-label='Show as a list']")
+                    try await browser.wait("!document.querySelector('.scroller').classList.contains('grid')")
+                    // Verify, take, remove.
+                    try await choose("note.txt", browser)
+                    try await desk.click("verify", in: "aside.pane")
+                    try await browser.wait(for: "is as it arrived", in: "main")
+                    try await desk.click("takeDots", in: "aside.pane")
+                    let out = stage.folder + "/out"
+                    try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
+                    try await desk.answer(out)
+                    try await browser.wait("document.querySelectorAll('main [role=option]').length === 3")
+                    #expect(FileManager.default.fileExists(atPath: out + "/note.txt"))
+                    try await choose("photo.png", browser)
+                    try await desk.click("removeDots", in: "aside.pane")
+                    try await desk.answer(nil)
+                    try await browser.wait("document.querySelectorAll('main [role=option]').length === 2")
+                    #expect(try receiver.names() == ["both.zip", "liar.jpg"])
+                }
+            }
+        }
+
+        @Test("sealed items are shown as locked, and read after an unlock in the window")
+        func sealed() async throws {
+            try await DeskStage.take { stage in
+                let browser = stage.browser
+                try stage.write("secret.txt", Data("only for me".utf8))
+                try stage.host("kitchen").setUpProtection()
+                try await stage.withDesk(["WAFT_ACCEPT": "everyone"]) { desk, receiver in
+                    try await send(["secret.txt"], to: receiver, stage)
+                    try await desk.show("inbox")
+                    try await choose("secret.txt", browser)
+                    #expect(try await browser.text("aside.pane").contains("can be read after an unlock"))
+                    try await browser.wait(for: "Sealed items: 1", in: "main")
+                    for (passphrase, says) in [("wrong", "assphrase"), (Host.passphraseOfTests, "can be read now")] {
+                        try await desk.click("unlock", in: "aside.pane")
+                        try await desk.answer(passphrase)
+                        try await browser.wait(for: says, in: "main")
+                    }
+                    try await browser.click("aside.pane button[aria-label=Close]")
+                    try await choose("secret.txt", browser)
+                    try await browser.wait(for: "only for me", in: "aside.pane pre")
+                    try await desk.click("lock", in: "main")
+                    try await browser.wait(for: "Sealed items: 1", in: "main")
+                }
+            }
+        }
+
+        @Test("ten thousand items are listed by few parts of the page, and scroll to the last")
+        func many() async throws {
+            try await DeskStage.take { stage in
+                let browser = stage.browser
+                try await stage.withDesk(["WAFT_ACCEPT": "everyone"]) { desk, receiver in
+                    for number in 0..<10_000 {
+                        let name = String(format: "%05d.txt", number)
+                        #expect(FileManager.default.createFile(atPath: receiver.inbox + "/" + name, contents: nil))
+                    }
+                    try await desk.show("inbox")
+                    try await browser.wait(for: "10,000 items", in: "main")
+                    let count: Int = try await browser.script("return document.querySelectorAll('main *').length")
+                    #expect(count < 1_500, "\(count)")
+                    let _: Bool = try await browser.script(
+                        """
+                        const order = document.querySelector('main select[aria-label=Order]');
+                        order.value = 'name'; order.dispatchEvent(new Event('change'));
+                        return true;
+                        """)
+                    try await browser.wait("document.querySelector('main [role=option] bdi')?.title === '00000.txt'")
+                    let slowest: Double = try await browser.script(
+                        """
+                        const scroller = document.querySelector(".scroller"), times = [];
+                        for (let step = 0; step < 50; step++) {
+                            scroller.scrollTop = scroller.scrollHeight * step / 50;
+                            const start = performance.now();
+                            scroller.dispatchEvent(new Event("scroll"));
+                            scroller.getBoundingClientRect();
+                            times.push(performance.now() - start);
+                        }
+                        return Math.max(...times);
+                        """)
+                    #expect(slowest < 100, "\(slowest) ms")
+                    let _: Bool = try await browser.script("document.querySelector('.scroller').focus(); return true")
+                    try await browser.press("Home")
+                    try await browser.wait(for: "00000.txt", in: "aside.pane h2")
+                    try await browser.press("End")
+                    try await browser.wait(
+                        "[...document.querySelectorAll('main [role=option] bdi')].some(node => node.title === '09999.txt')"
+                    )
+                    let after: Int = try await browser.script("return document.querySelectorAll('main *').length")
+                    #expect(after < 1_500, "\(after)")
+                }
+            }
+        }
+    }
+}

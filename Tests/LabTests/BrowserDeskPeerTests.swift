@@ -1,0 +1,60 @@
+import Foundation
+import Subprocess
+import Testing
+
+extension BrowserDeskTests {
+    /// Who is there, and who sees this machine.
+    @Suite("Peers in the window")
+    struct Peers {
+        @Test("a peer appears and disappears, a contact comes first, and an empty room explains itself")
+        func appearing() async throws {
+            try await DeskStage.take { stage in
+                let (browser, study, attic) = (stage.browser, try stage.host("study"), try stage.host("attic"))
+                try await stage.withDesk(contacts: ["study"]) { desk, _ in
+                    try await browser.wait(for: "Nobody is in view", in: "main .empty")
+                    try await browser.wait("document.querySelectorAll('main .empty .checks li').length > 3")
+                    try await attic.withReceiver { attic in
+                        try await desk.seesPeer(attic.id)
+                        #expect(try await browser.text("main [data-key=\"peer-\(attic.id)\"]").contains("stranger"))
+                        try await study.withReceiver { study in
+                            try await browser.wait(
+                                "document.querySelector('main [data-key=\"peer-\(study.id)\"]:not(.away)') !== null")
+                            let cards: [String] = try await browser.script(
+                                "return [...document.querySelectorAll('main .peer')].map(node => node.innerText)")
+                            #expect(
+                                cards.count == 2 && cards[0].contains("Study") && cards[0].contains("key proved"),
+                                "\(cards)")
+                            #expect(cards.last?.contains("attic") == true, "\(cards)")
+                        }
+                        try await browser.wait("document.querySelector('main .peer.away') !== null")
+                    }
+                    try await browser.wait("document.querySelectorAll('main .peer:not(.away)').length === 0")
+                }
+            }
+        }
+
+        @Test("the visibility is switched in the window with its countdown, and a change in a terminal is seen")
+        func visibility() async throws {
+            try await DeskStage.take { stage in
+                let browser = stage.browser
+                try await stage.withDesk(visibility: "contacts") { desk, _ in
+                    try await browser.wait(for: "Visible to contacts", in: "#seen")
+                    try await browser.click("main .visible label:has(input[value=everyone])")
+                    try await browser.wait(for: "Visible to everyone", in: "#seen")
+                    try await browser.wait("/\\s9:5\\d/.test(document.querySelector('#seen').innerText)")
+                    #expect(try await browser.text("main .visible").contains("left, then: Contacts"))
+                    let status = try await desk.host.run(arguments: ["visible", "--json"])
+                    #expect(status.output.contains("\"visibilityThen\":\"contacts\""), "\(status.output)")
+                    // It counts.
+                    let before = try await browser.text("#seen")
+                    let text = String(decoding: try JSONEncoder().encode(before), as: UTF8.self)
+                    try await browser.wait("document.querySelector('#seen').innerText !== \(text)")
+                    let outcome = try await desk.host.run(arguments: ["visible", "off"])
+                    #expect(outcome.exit == 0, "\(outcome.errors)")
+                    try await browser.wait(for: "Visible to nobody", in: "#seen")
+                    try await browser.wait("document.querySelector('main .visible input[value=off]').checked")
+                }
+            }
+        }
+    }
+}
