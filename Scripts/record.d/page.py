@@ -1,55 +1,17 @@
 """page.py CHECKOUT LAB WORK FOLDER: pictures of the page for guests, as `waft web` of the kitchen serves it to Chromium in
 the study: each state, on a phone and on a desk, in light and dark. They are named STATE-WIDTH-SCHEME.png."""
 
-import json
 import os
 import subprocess
 import sys
 
-WINDOWS = [(390, 844, True), (1280, 800, False)]
-
-
-class Lines:
-    """A program on a host that speaks in lines of JSON."""
-
-    def __init__(self, words, **options):
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options)
-
-    def read(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit("record: a program of the page has ended")
-        return json.loads(line)
-
-    def event(self, name):
-        while (line := self.read())["event"] != name:
-            pass
-        return line
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-class Browser(Lines):
-    """Its methods are those of Tests/Browsers/chromium.py."""
-
-    def __getattr__(self, name):
-        def order(*arguments):
-            self.process.stdin.write(json.dumps({"do": name, "with": arguments}) + "\n")
-            self.process.stdin.flush()
-            answer = self.read()
-            if "fault" in answer:
-                raise SystemExit(f"record: {name}: {answer['fault']}")
-            return answer["value"]
-        return order
-
+from window import SCHEMES, SIZES, Browser, Lines
 
 class Stage:
     def __init__(self, checkout, lab, work, folder):
         self.lab = [f"{checkout}/Scripts/lab"]
         self.name, self.work, self.folder = lab, work, folder
-        self.waft = [f"{checkout}/.build/release/waft"]
+        self.waft = [os.environ.get("PROGRAMS", f"{checkout}/.build/release") + "/waft"]
         browser = f"{checkout}/Tests/Browsers/browser.py"
         self.browser = Browser(self.on("study", "python3", "-B", browser, "chromium", f"{work}/browser"))
         self.browser.read()
@@ -128,8 +90,7 @@ def main(checkout, lab, work, folder):
     stage = Stage(checkout, lab, work, os.path.abspath(folder))
     try:
         stage.make()
-        schemes = ["light", "dark"]
-        for number, (window, scheme) in enumerate((window, scheme) for window in WINDOWS for scheme in schemes):
+        for number, (window, scheme) in enumerate((window, scheme) for window in SIZES for scheme in SCHEMES):
             stage.take(number, *window, scheme)
     finally:
         stage.browser.end()
