@@ -11,7 +11,7 @@ import contents
 from window import SCHEMES, SIZES, Browser, Lines
 
 # Names, and types for machine.sh. The loft is away.
-HOSTS = {"study": ("Study", 3), "kitchen": ("Kitchen", 3), "laptop": ("Mara’s laptop", 9), "workshop": ("Workshop", 23), "loft": ("Loft", 3)}
+HOSTS = {"study": ("Study", 3), "kitchen": ("Kitchen", 3), "laptop": ("Blue laptop", 9), "workshop": ("Workshop", 23), "loft": ("Loft", 3)}
 LAPTOP = HOSTS["laptop"][0]
 
 
@@ -137,7 +137,7 @@ class Stage:
         """Both ways, from the question and from the sheet."""
         self.link("laptop", "14mbit")
         self.link("study", "14mbit")
-        self.browser.script("[...document.querySelectorAll('.offer')].find(o => /Mara/.test(o.innerText)).querySelector('.primary').click()")
+        self.browser.script("[...document.querySelectorAll('.offer')].find(o => /Blue/.test(o.innerText)).querySelector('.primary').click()")
         self.view("settings")
         self.browser.drop(self.file("Harbour walk.mp4"), self.file("Morning mist.jpg"))
         self.browser.script("[...document.querySelectorAll('#sheet-peers label')].find(l => /Kitchen/.test(l.innerText)).click()")
