@@ -108,7 +108,7 @@ extension BrowserTests {
         @Test("a large file arrives, and the page shows its progress")
         func large() async throws {
             try await BrowserStage.take { stage in
-                let (browser, contents) = (stage.browser, BrowserStage.noise(Self.isWhole ? 1 << 30 : 64 << 20))
+                let (browser, contents) = (stage.browser, BrowserStage.noise(Self.isWhole ? 1 << 30 : 128 << 20))
                 let path = try stage.write("large.bin", contents)
                 try await stage.kitchen().withPage([], in: stage.folder) { page in
                     try await browser.enter(page)
@@ -116,7 +116,7 @@ extension BrowserTests {
                     try await browser.click("#send")
                     // Both at once: a moment later it may have arrived.
                     try await browser.wait(
-                        "document.querySelector('#bar').value > 0.3 && / of /.test(document.querySelector('#figures').innerText)"
+                        "document.querySelector('#bar').value > 0.3 && /\\sof\\s/.test(document.querySelector('#figures').innerText)"
                     )
                     try await browser.ends()
                     #expect(page.contents("large.bin") == contents)
