@@ -31,7 +31,7 @@ extension Host {
 }
 
 extension BrowserDeskTests {
-    /// Nobody but the user's own window reaches the desk.
+    /// Only the user's own window reaches the desk.
     @Suite("The border of the desk")
     struct Border {
         @Test("a page of another site in the same browser reads nothing of the desk and changes nothing")

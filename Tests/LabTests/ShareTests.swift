@@ -80,7 +80,9 @@ struct ShareTests {
                 (["a.txt", "--activity", "org.waft.activity.copy"], 13, "no clipboard"),
                 (["a.txt", "--list", "--to", "x"], 64, "--list"), (["a.txt", "--all"], 64, "--list"),
                 (["a.txt", "--to", "x", "--activity", "org.waft.activity.print"], 64, "--to is for"),
-                (["a.txt", "--window", "--list"], 64, "--window asks"), (["--window", "a.txt"], 1, "no desktop"),
+                (["a.txt", "--window", "--list"], 64, "--window asks"), (["--desk", "-"], 64, "not standard input"),
+                (["--desk", "--text", "x"], 64, "--desk takes files"), (["--desk", "/nowhere"], 66, "no such file"),
+                (["--window", "a.txt"], 1, "no desktop"),
                 (["a.txt", "--to", "x", "--exclude-activity", "org.waft.activity.airdrop"], 64, "is excluded"),
             ] as [([String], Int, String)] {
                 let result = try await host.run(arguments: ["share"] + words, in: folder)

@@ -39,6 +39,11 @@ struct DeskCommand: AsyncParsableCommand {
 
     /// Serves a window until it was closed for a while.
     static func open(_ files: [String], noOpen: Bool = false, json: Bool = false) async throws {
+        guard !files.contains("-") else {
+            throw CommandError(
+                .usage, "the desk takes files and folders, and not standard input",
+                hint: "to send it: waft send - --to PEER")
+        }
         let context = try CommandContext(isForgiving: true)
         if !files.isEmpty { _ = try SendSources(paths: files, texts: [], urls: [], peers: 1).make() }
         let listener: DeskListener

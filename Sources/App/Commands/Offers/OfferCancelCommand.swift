@@ -24,7 +24,7 @@ struct OfferCancelCommand: AsyncParsableCommand {
         let id = if let transfer { transfer } else { try await onlyOne() }
         switch try await Daemon.ask(.cancel(transfer: id)) {
         case .done: break
-        case .unknown(let reason): throw CommandError(.inputMissing, reason)
+        case .unknown(let reason): throw CommandError(.inputMissing, reason, hint: "see: waft status")
         default: throw CommandError(.unexpected, "the receiver gave no answer")
         }
         output.json

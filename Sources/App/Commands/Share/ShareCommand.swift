@@ -86,7 +86,7 @@ struct ShareCommand: AsyncParsableCommand {
         if desk, window || json || list || activity != nil || to != nil || !excludeActivity.isEmpty {
             throw ValidationError("--desk asks: leave out all but the files.")
         }
-        if desk, !(text + url + source).isEmpty || subject != nil || items.contains("-") {
+        if desk, !(text + url + source).isEmpty || subject != nil {
             throw ValidationError("--desk takes files and folders. Texts and links are written in its window.")
         }
         if let activity, to != nil, ![ActivityType.airdrop, ActivityType.queue].contains(activity) {

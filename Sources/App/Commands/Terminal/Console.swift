@@ -25,7 +25,7 @@ package final class Console: Sendable {
     /// Bytes that a line counts for before it is made: more than its source has, so that no more lines wait than one
     /// batch of a transfer has.
     private static let bytesOfUnmade = 8 << 10
-    /// How long the end of a program that was told to end waits for a reader: milliseconds.
+    /// How long a program waits for a reader after a signal to end: milliseconds.
     private static let farewell: Int32 = 2_000
     /// Whether a person looks at standard error, on a terminal that can erase a line.
     package let isInteractive = isatty(STDERR_FILENO) == 1 && getenv("TERM").map { strcmp($0, "dumb") != 0 } ?? false

@@ -10,7 +10,8 @@ final class DeskWindow: Sendable {
 
     let name = WebSecret.make()
     private let send: @Sendable (ByteBuffer) async throws -> Void
-    private let calls = Mutex<[String: Task<Void, Never>]>([:])
+    /// Nil once the stream has ended.
+    private let calls = Mutex<[String: Task<Void, Never>]?>([:])
 
     init(_ send: @escaping @Sendable (ByteBuffer) async throws -> Void) { self.send = send }
 
@@ -18,7 +19,7 @@ final class DeskWindow: Sendable {
     /// - Parameters:
     ///   - call: the window's own name for it: letters and digits.
     ///   - work: makes the lines of the call, each in one piece.
-    /// - Returns: false if there are too many, or there is one of this name.
+    /// - Returns: false if there are too many, there is one of this name, or the window has closed.
     func begin(_ call: String, _ work: @escaping @Sendable (DeskLines) async -> Void) -> Bool {
         let head = "{\"call\":\"\(call)\",\"line\":"
         let lines = DeskLines { [send] line in
@@ -28,10 +29,10 @@ final class DeskWindow: Sendable {
             try await send(tagged)
         }
         return calls.withLock { calls in
-            guard calls.count < Self.maximum, calls[call] == nil else { return false }
-            calls[call] = Task {
+            guard let open = calls, open.count < Self.maximum, open[call] == nil else { return false }
+            calls?[call] = Task {
                 await work(lines)
-                self.calls.withLock { _ = $0.removeValue(forKey: call) }
+                self.calls.withLock { _ = $0?.removeValue(forKey: call) }
             }
             return true
         }
@@ -39,13 +40,17 @@ final class DeskWindow: Sendable {
 
     /// - Returns: false if there is no such call.
     func cancel(_ call: String) -> Bool {
-        guard let task = calls.withLock({ $0[call] }) else { return false }
+        guard let task = calls.withLock({ $0?[call] }) else { return false }
         task.cancel()
         return true
     }
 
     /// The stream has ended: all its calls are cancelled.
     func close() {
-        for task in calls.withLock({ Array($0.values) }) { task.cancel() }
+        let left = calls.withLock { calls in
+            defer { calls = nil }
+            return calls ?? [:]
+        }
+        for task in left.values { task.cancel() }
     }
 }

@@ -1,14 +1,18 @@
 import CLinuxShims
+import Glibc
 import NIOCore
 import NIOPosix
+import Synchronization
 import SystemCalls
 
 /// The pipe of a verb's output. It is read to its end, however long that takes: swift-subprocess drops the rest of a
 /// `.sequence` when the program has ended and its reader is slow.
-struct ProgramPipe {
+final class ProgramPipe: Sendable {
     /// The program's end. Its spawning closes it here.
     let writing: Int32
     private let reading: Int32
+    /// Whether the reading end has another owner.
+    private let isRead = Atomic(false)
 
     /// - Throws: `SystemError`.
     init() throws(SystemError) {
@@ -17,9 +21,13 @@ struct ProgramPipe {
         (reading, writing) = (ends[0], ends[1])
     }
 
+    /// A program that did not start was never read.
+    deinit { if !isRead.load(ordering: .relaxed) { close(reading) } }
+
     /// Reads the output to its end; once.
     /// - Parameter take: gets the bytes as they come; while it waits, nothing is read.
     func read(_ take: ([UInt8]) async throws -> Void) async throws {
+        isRead.store(true, ordering: .relaxed)
         let channel = try await NIOPipeBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .takingOwnershipOfDescriptor(input: reading) { channel in
                 channel.eventLoop.makeCompletedFuture {

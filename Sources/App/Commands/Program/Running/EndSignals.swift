@@ -23,7 +23,7 @@ enum EndSignals {
 
     private static let state = Mutex(State())
     private static let come = Atomic(false)
-    /// Whether the program was told to end.
+    /// Whether SIGINT or SIGTERM has come.
     static var haveCome: Bool { come.load(ordering: .relaxed) }
     static let ending: Set<Int32> = [SIGINT, SIGTERM]
 
