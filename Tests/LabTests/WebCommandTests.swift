@@ -57,7 +57,7 @@ struct WebCommandTests {
             #expect(!FileManager.default.fileExists(atPath: inbox + "hello-1.txt"))
             try await terminal.type("\u{3}")
         }
-        #expect(end.exit == 0)
+        #expect(end.exit == 0, "\(end.text)")
         #expect(end.text.contains("stored hello.txt, 5 bytes"), "\(end.text)")
         #expect(end.text.contains("The page is closed: you have ended it."), "\(end.text)")
         #expect(!end.text.contains("\u{202E}"), "foreign text reaches the terminal")
