@@ -105,6 +105,27 @@ struct TwoHostsTests {
         }
     }
 
+    @Test("a machine that answers nobody at first has a name once it answers, though its record stays as it is")
+    func late() async throws {
+        try await Lab.with(avahi: "all") { lab in
+            let kitchen = lab.host("kitchen")
+            // A search begins with four questions.
+            let facts = #"{"name": "kitchen", "host": "0.0.0.0", "closing": 6}"#
+            try await kitchen.withStranger("serve", [facts]) { stranger in
+                let port = try await stranger.event("listening").port ?? 0
+                let record = ["-s", "late", "_waft._tcp", "\(port)", "v=1"]
+                try await kitchen.withProgram("/usr/bin/avahi-publish", record, signal: .interrupt) { publishing in
+                    try await publishing.transcript.says("Established")
+                    let words = ["peers", "--watch", "--json"]
+                    try await lab.host("study").withProgram(Programs.waft, words, signal: .terminate) { watch in
+                        try await watch.transcript.says(#""name":"kitchen""#)
+                        _ = try await stranger.event("closed", number: 6)
+                    }
+                }
+            }
+        }
+    }
+
     @Test("two receivers of one name are both shown, and told apart by the beginning of their ids")
     func namesakes() async throws {
         try await Lab.with(avahi: "none") { lab in

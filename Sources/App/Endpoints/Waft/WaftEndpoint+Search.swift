@@ -11,9 +11,24 @@ extension WaftEndpoint {
     private static let cardTimeout: Duration = .seconds(5)
     private static let cardAttempts = 4
 
+    /// A service that is asked for its card: again, with longer and longer pauses, until it answers or is gone.
+    private struct Question: Sendable {
+        var instance: String
+        var target: PeerTarget
+        var pause = Duration.seconds(1)
+
+        static let longestPause = Duration.seconds(128)
+
+        var next: Question {
+            Question(instance: instance, target: target, pause: min(pause * 2, Self.longestPause))
+        }
+    }
+
     private enum Step: Sendable {
         case browse(BrowseEvent)
-        case asked(instance: String, FoundPeer?)
+        case ask(Question)
+        /// `isLast`: the answer would be the same again.
+        case asked(Question, FoundPeer?, isLast: Bool)
     }
 
     package func search(_ found: AsyncStream<PeerEvent>.Continuation) async {
@@ -34,15 +49,28 @@ extension WaftEndpoint {
                 switch step {
                 case .browse(.updated(let service)):
                     guard let target = book.target(for: service) else { continue }
-                    group.addTask { feed.yield(.asked(instance: service.instance, await ask(target))) }
+                    feed.yield(.ask(Question(instance: service.instance, target: target)))
                 case .browse(.removed(let instance)):
                     if let id = book.remove(instance) { found.yield(.gone(id)) }
                 case .browse(.failed(let error)):
                     found.yield(.trouble(error.description))
                 case .browse(.allForNow):
                     continue
-                case .asked(let instance, let peer):
-                    if let peer, peer.id != identity.peerID, book.enter(peer, instance) { found.yield(.found(peer)) }
+                case .ask(let question):
+                    guard book.expects(question.target, question.instance) else { continue }
+                    group.addTask {
+                        let (peer, isLast) = await ask(question.target)
+                        feed.yield(.asked(question, peer, isLast: isLast))
+                    }
+                case .asked(let question, let peer, let isLast):
+                    let isOwn = peer?.id == identity.peerID
+                    if let peer, !isOwn, book.enter(peer, question.instance) { found.yield(.found(peer)) }
+                    if isLast || isOwn { continue }
+                    // The machine may have been asleep, or its network busy: its record does not change when it can answer.
+                    group.addTask {
+                        try? await Task.sleep(for: question.pause * Double.random(in: 0.75...1.25))
+                        feed.yield(.ask(question.next))
+                    }
                 }
                 if Task.isCancelled { break }
             }
@@ -50,26 +78,32 @@ extension WaftEndpoint {
         }
     }
 
-    /// - Returns: nil if no Waft answers there.
-    private func ask(_ target: PeerTarget) async -> FoundPeer? {
+    /// - Returns: the peer, nil if no Waft answers there; and whether a later answer would be the same.
+    private func ask(_ target: PeerTarget) async -> (peer: FoundPeer?, isLast: Bool) {
         var found: FoundPeer?
         var pause = Duration.milliseconds(250)
         for _ in 0..<Self.cardAttempts {
-            guard let connection = try? await connect(to: target, within: Self.cardTimeout) else { return found }
+            guard let connection = try? await connect(to: target, within: Self.cardTimeout) else {
+                return (found, isLast: false)
+            }
             found = FoundPeer(id: connection.peer, card: nil, target: target.expecting(connection.peer))
             do {
                 found?.card = try await HTTPClient.run(connection.http) { http in
                     try await WaftClient(http).card(timeout: Self.cardTimeout)
                 }
-                return found
+                return (found, isLast: true)
             } catch let fault as HTTPError where fault == .closed {
-                do { try await Task.sleep(for: pause * Double.random(in: 0.75...1.25)) } catch { return found }
+                do {
+                    try await Task.sleep(for: pause * Double.random(in: 0.75...1.25))
+                } catch {
+                    return (found, isLast: true)
+                }
                 pause *= 2
             } catch {
-                return found
+                return (found, isLast: (error as? TransferError)?.code == .notAccepted)
             }
         }
-        return found
+        return (found, isLast: false)
     }
 }
 
@@ -85,6 +119,9 @@ private struct WaftSightings {
         guard targets.updateValue(target, forKey: service.instance) != target else { return nil }
         return target
     }
+
+    /// Whether the service is still there, at this target.
+    func expects(_ target: PeerTarget, _ instance: String) -> Bool { targets[instance] == target }
 
     /// - Returns: whether this is news.
     mutating func enter(_ peer: FoundPeer, _ instance: String) -> Bool {
