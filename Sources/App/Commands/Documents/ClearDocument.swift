@@ -1,3 +1,4 @@
+import Glibc
 import Inbox
 import Settings
 import Sharing
@@ -5,30 +6,47 @@ import Sharing
 /// The clear copy of a sealed item, for a program that a person has chosen. It lies in memory; the receiver removes it when
 /// it locks or ends.
 enum ClearDocument {
-    /// Stands for all such programs, beside the handlers.
-    private static let program = "org.waft.documents"
+    /// A holder of copies, beside the handlers.
+    enum Reader {
+        /// The applications that a person chooses, all together: a copy stays after the verb.
+        case applications
+        /// This process, which removes its copy at its end. Others that read the same item keep theirs.
+        case thisProcess
+
+        fileprivate var program: String {
+            switch self {
+            case .applications: "org.waft.documents"
+            case .thisProcess: "org.waft.documents-\(getpid())"
+            }
+        }
+    }
 
     /// - Throws: `CommandError`: `locked`; `noRoom` for an item that does not fit in memory.
-    static func path(of arrival: Arrival) throws(CommandError) -> String {
+    static func path(of arrival: Arrival, for reader: Reader) throws(CommandError) -> String {
+        let program = reader.program
         let context = try CommandContext(isForgiving: true)
-        guard let folder = ClearFolder(candidates: context.home.clearFolders, isSwept: false),
-            folder.folder(of: program) != nil
-        else { throw tooLarge(arrival, "no folder in memory can hold its clear copy") }
+        let noFolder = "no folder in memory can hold its clear copy"
+        guard let folder = ClearFolder(candidates: context.home.clearFolders, isSwept: false) else {
+            throw tooLarge(arrival, noFolder)
+        }
         let most = context.settings.clearQuota ?? folder.free / 2
         guard arrival.size <= most else {
             throw tooLarge(arrival, "its clear copy takes more than \(ByteCount.text(most)) of memory (clearQuota)")
         }
         let inbox = try context.inbox
+        guard folder.folder(of: program) != nil else { throw tooLarge(arrival, noFolder) }
         do throws(LeavingError) {
             return try folder.copy(arrival, inbox: inbox, keys: ReceiverKeys.keys, for: program)
         } catch {
+            if case .thisProcess = reader { folder.end(program) }
             throw Leaving.failure(error)
         }
     }
 
-    static func remove(_ arrival: Arrival) {
+    /// Removes the copy of this process.
+    static func end(_ arrival: Arrival) {
         guard arrival.protection.isSealed, let context = try? CommandContext(isForgiving: true) else { return }
-        ClearFolder(candidates: context.home.clearFolders, isSwept: false)?.remove(arrival.number, of: program)
+        ClearFolder(candidates: context.home.clearFolders, isSwept: false)?.end(Reader.thisProcess.program)
     }
 
     private static func tooLarge(_ arrival: Arrival, _ reason: String) -> CommandError {

@@ -33,12 +33,14 @@ struct DocumentSubject {
         (self.path, head, arrival) = (path, TerminalText.escaped(path, limit: 1_000), nil)
     }
 
-    /// - Parameter item: number or name of an item in the Inbox.
+    /// - Parameters:
+    ///   - item: number or name of an item in the Inbox.
+    ///   - reader: the reader of a sealed one.
     /// - Throws: `CommandError` `inputMissing` if it is not there; `locked`, `noRoom` for a sealed one, of which the path
     ///   is that of a clear copy.
-    init(item: String) throws(CommandError) {
+    init(item: String, for reader: ClearDocument.Reader = .applications) throws(CommandError) {
         try self.init(stored: item)
-        if let arrival, arrival.protection.isSealed { path = try ClearDocument.path(of: arrival) }
+        if let arrival, arrival.protection.isSealed { path = try ClearDocument.path(of: arrival, for: reader) }
     }
 
     /// - Parameter item: number or name of an item in the Inbox, which stays as it is: a sealed one cannot be read.

@@ -24,9 +24,11 @@ struct InboxPreviewCommand: AsyncParsableCommand {
 
     func run() async throws {
         let context = try CommandContext(isForgiving: true)
-        let subject = try DocumentSubject(item: arrival)
-        if options.window { return try await PreviewWindow(context, json: output.json).show(subject) }
-        defer { subject.arrival.map(ClearDocument.remove) }
+        if options.window {
+            return try await PreviewWindow(context, json: output.json).show(DocumentSubject(item: arrival))
+        }
+        let subject = try DocumentSubject(item: arrival, for: .thisProcess)
+        defer { subject.arrival.map(ClearDocument.end) }
         try await Previewing(context, lines: options.lines, json: output.json).show(subject)
     }
 }

@@ -101,6 +101,12 @@ package struct ClearFolder: Sendable {
         return isThere ? .there : .taken
     }
 
+    /// Removes the clear copies of a program, and its folder.
+    package func end(_ program: String) {
+        guard let top = try? FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else { return }
+        try? OwnTree.remove(program, in: top.raw)
+    }
+
     /// Removes all clear copies. The folders of the programs stay: the sandboxes of running ones know them.
     ///
     /// - Parameter isKept: whether the copy of an item, by its number, stays with a program.
