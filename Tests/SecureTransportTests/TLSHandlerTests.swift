@@ -170,6 +170,22 @@ import Testing
         #expect(pair.server.listener.events.count == events, "one demand, one answer")
     }
 
+    @Test("a million bytes that wait are given in pieces of a limited size")
+    func pieces() throws {
+        let pair = try HandlerPair()
+        pair.server.listener.asksForMore = false
+        try pair.connect()
+        pair.settle()
+        _ = pair.client.write(noise(1_000_000))
+        pair.settle()
+        pair.server.channel.read()
+        #expect(pair.server.listener.received == noise(1_000_000))
+        let sizes = pair.server.listener.events.compactMap { event in
+            if case .read(let count) = event { count } else { nil }
+        }
+        #expect(sizes.count == 4 && sizes.allSatisfy { $0 <= TransportLimits.plaintextBytes }, "\(sizes)")
+    }
+
     @Test("a read of the socket that gives no plaintext is followed by another while there is demand")
     func readsAgain() throws {
         let pair = try HandlerPair.open()

@@ -30,6 +30,8 @@ package struct TransportLimits: Sendable {
     static let channelReadBytes = recordBytes
     /// The same of a channel that receives contents which were accepted.
     static let bulkReadBytes = 128 * 1024
+    /// Maximum bytes of plaintext that a channel passes on at once. The allocator maps much larger buffers anew for each piece.
+    static let plaintextBytes = 256 * 1024
     /// Ciphertext bytes waiting for the socket below which a connection is writable again, and above which it is not.
     static let writeWatermarks = (low: 256 * 1024, high: 1024 * 1024)
     /// Bytes waiting for the peer's window or the path's, at which the kernel takes no more (TCP_NOTSENT_LOWAT); at

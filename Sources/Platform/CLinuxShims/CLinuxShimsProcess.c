@@ -101,7 +101,8 @@ int CLinuxShims_bounded_memory_file(const char *name, size_t bytes) {
     return -1;
 }
 
-void CLinuxShims_limit_heaps(int count, int mapped) {
+void CLinuxShims_limit_heaps(int count, int mapped, int kept) {
     mallopt(M_ARENA_MAX, count);
     mallopt(M_MMAP_THRESHOLD, mapped);
+    mallopt(M_TRIM_THRESHOLD, kept);
 }

@@ -71,7 +71,8 @@ extension TLSHandler {
         while state == .open, !engine.peerHasClosed {
             let bound = engine.unreadPlaintextBound
             guard bound > 0 else { return }
-            var plaintext = context.channel.allocator.buffer(capacity: bound)
+            let room = min(bound, TransportLimits.plaintextBytes)
+            var plaintext = context.channel.allocator.buffer(capacity: room)
             let outcome: TLSEngine.Decrypted
             do throws(TLSError) {
                 outcome = try engine.decrypt(into: &plaintext)

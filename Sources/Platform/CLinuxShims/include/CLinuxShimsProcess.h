@@ -42,6 +42,7 @@ int CLinuxShims_bounded_memory_file(const char *name, size_t bytes);
 
 /* Most heaps (malloc arenas) that the threads of this process share. To be called before the first thread starts. */
 /* Blocks of `mapped` bytes and more are mapped on their own and given back to the system when they are freed. */
-void CLinuxShims_limit_heaps(int count, int mapped);
+/* Each heap keeps up to `kept` bytes that are free at its end. */
+void CLinuxShims_limit_heaps(int count, int mapped, int kept);
 
 #endif
