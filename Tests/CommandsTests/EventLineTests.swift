@@ -237,6 +237,11 @@ private struct Samples {
                     subject: .path("/a"), shown: PreviewFields.Shown(type: "public.plain-text", shownAs: .text))),
             .preview(
                 PreviewFields(subject: .item(name), shown: PreviewFields.Shown(type: "public.png", shownAs: .image))),
+            .picture(
+                DocumentPicture.Fields(
+                    subject: .item(name),
+                    facts: DocumentPicture.Facts(
+                        type: "public.png", mediaType: "image/png", pixelWidth: 1, pixelHeight: 1, picture: "/p.png"))),
             .option(OptionFields(subject: .path("/a"), facts: OptionFields.Facts(type: "public.png", action: .copy))),
             .option(OptionFields(subject: .item(name), facts: OptionFields.Facts(type: "public.png", action: .take))),
             .activity(

@@ -95,6 +95,55 @@ extension BrowserDeskTests {
             }
         }
 
+        /// A document with so many pages of 595 by 842 points.
+        private func document(pages: Int) -> Data {
+            let places = (0..<pages).map { "\(3 + $0) 0 R" }.joined(separator: " ")
+            let page = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>"
+            let objects =
+                ["<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[\(places)]/Count \(pages)>>"]
+                + Array(repeating: page, count: pages)
+            // Readers make the missing table of places themselves.
+            let text = objects.enumerated().map { "\($0 + 1) 0 obj\n\($1)\nendobj\n" }.joined()
+            return Data(("%PDF-1.4\n" + text + "trailer<</Size \(pages + 3)/Root 1 0 R>>\n%%EOF\n").utf8)
+        }
+
+        @Test("the pages of a PDF document are pictures, and pictures in the list are small, also of sealed items")
+        func pictures() async throws {
+            try await DeskStage.take { stage in
+                let browser = stage.browser
+                try stage.write("report.pdf", document(pages: 3))
+                // 300 by 300 pixels.
+                let drawn = try await stage.host("study").run(
+                    "/usr/bin/pdftocairo",
+                    ["-png", "-singlefile", "-x", "0", "-y", "0", "-W", "300", "-H", "300", "report.pdf", "photo"],
+                    in: stage.folder)
+                try #require(drawn.exit == 0, "\(drawn.errors)")
+                let host = try stage.host("kitchen")
+                try host.setUpProtection()
+                try await stage.withDesk(["WAFT_ACCEPT": "everyone"]) { desk, receiver in
+                    try await host.unlock()
+                    try await send(["report.pdf", "photo.png"], to: receiver, stage)
+                    try await desk.show("inbox")
+                    for name in ["report.pdf", "photo.png"] {
+                        try await browser.wait(
+                            """
+                            [...document.querySelectorAll('main [role=option]')].some(o => o.innerText.includes('\(name)')
+                                && Math.max(o.querySelector('img')?.naturalWidth, o.querySelector('img')?.naturalHeight) === 256)
+                            """)
+                    }
+                    try await choose("report.pdf", browser)
+                    try await browser.wait(
+                        "[...document.querySelectorAll('aside.pane .pages img')].filter(i => i.naturalHeight === 1400).length > 0"
+                    )
+                    let pages: Int = try await browser.script(
+                        "return document.querySelectorAll('aside.pane .pages img').length")
+                    #expect(pages == 3)
+                    try await choose("photo.png", browser)
+                    try await browser.wait("document.querySelector('aside.pane img.picture')?.naturalWidth >= 300")
+                }
+            }
+        }
+
         @Test("sealed items are shown as locked, and read after an unlock in the window")
         func sealed() async throws {
             try await DeskStage.take { stage in

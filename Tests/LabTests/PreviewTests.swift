@@ -76,6 +76,56 @@ struct PreviewTests {
         }
     }
 
+    /// Of one pixel.
+    private static let picture =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+    @Test("--out writes a picture of a page by pdftocairo, replaces no file, and - is standard output")
+    func pictures() async throws {
+        try await withTemporaryFolder { folder in
+            var host = Host.loopback(folder + "/home")
+            try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
+            let script = """
+                #!/bin/sh
+                case "$*" in
+                *"-f 2 -l 2 -scale-to 64 /dev/stdin -") echo '\(Self.picture)' | base64 -d ;;
+                *) echo 'no picture' ;;
+                esac
+                """
+            try writeScript(script + "\n", to: folder + "/bin/pdftocairo")
+            host.environment["PATH"] = folder + "/bin:/usr/bin:/bin"
+            try write(Array("%PDF-1.4 report\n".utf8), folder + "/a.pdf")
+            try write(Array("%PDF-1.4 report\n".utf8), folder + "/a.png")
+            let page = ["preview", "a.pdf", "--page", "2", "--pixels", "64", "--out"]
+            let made = try await host.run(arguments: page + ["page.png"], in: folder)
+            let line = "a.pdf: image/png, 1 by 1 pixels, 70 bytes\n  written to \(folder)/page.png\n"
+            #expect(made.exit == 0 && made.output == line, "\(made)")
+            let picture = Data(base64Encoded: Self.picture)
+            #expect(FileManager.default.contents(atPath: folder + "/page.png") == picture)
+            let again = try await host.run(arguments: page + ["page.png"], in: folder)
+            #expect(again.exit == 64 && again.errors.contains("no file is replaced"), "\(again)")
+            let json = try await host.run(arguments: page + ["other.png", "--json"], in: folder)
+            #expect(json.events.map(\.event) == ["picture"], "\(json)")
+            let piped = try await host.run(
+                "/bin/sh", ["-c", "\"$0\" \"$@\" - > piped.png", Programs.waft] + page, in: folder)
+            #expect(
+                piped.exit == 0 && FileManager.default.contents(atPath: folder + "/piped.png") == picture, "\(piped)")
+            // The output of the program is no picture; the file is not what its name says.
+            for name in ["a.pdf", "a.png"] {
+                let none = try await host.run(arguments: ["preview", name, "--out", "none.png"], in: folder)
+                #expect(none.exit == 13 && none.errors.contains("could be made"), "\(none)")
+            }
+            for words in [
+                ["a.pdf", "--page", "2"], ["a.pdf", "--out", "x", "--pixels", "8"], ["a.pdf", "a.png", "--out", "x"],
+                ["a.pdf", "--out", "-", "--json"], ["a.pdf", "--out", "x", "--window"],
+            ] {
+                #expect(try await host.run(arguments: ["preview"] + words, in: folder).exit == 64, "\(words)")
+            }
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".png") }
+            #expect(left.sorted() == ["a.png", "other.png", "page.png", "piped.png"])
+        }
+    }
+
     @Test("an item of the Inbox is shown by its number and its name, and a liar as what it is, with the warning first")
     func items() async throws {
         try await withTemporaryFolder { folder in

@@ -30,7 +30,7 @@ package struct TransportLimits: Sendable {
     static let channelReadBytes = recordBytes
     /// The same of a channel that receives contents which were accepted.
     static let bulkReadBytes = 128 * 1024
-    /// Maximum bytes of plaintext that a channel passes on at once. The allocator maps much larger buffers anew for each piece.
+    /// Maximum bytes of plaintext that a channel passes on at once. The heap does not keep buffers of a megabyte.
     static let plaintextBytes = 256 * 1024
     /// Ciphertext bytes waiting for the socket below which a connection is writable again, and above which it is not.
     static let writeWatermarks = (low: 256 * 1024, high: 1024 * 1024)

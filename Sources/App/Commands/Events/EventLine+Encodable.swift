@@ -98,6 +98,7 @@ extension EventLine: FieldGroups {
         case .locked(let fields): (.locked, fields)
         case .unlocked(let fields): (.unlocked, fields)
         case .preview(let fields): (.preview, fields)
+        case .picture(let fields): (.picture, fields)
         case .option(let fields): (.option, fields)
         case .activity(let fields): (.activity, fields)
         case .completed(let fields): (.completed, fields)

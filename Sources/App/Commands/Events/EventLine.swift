@@ -116,6 +116,7 @@ enum EventLine {
 
     // `waft preview`, `waft options`, `waft open-in`, and those of `waft inbox`
     case preview(PreviewFields)
+    case picture(DocumentPicture.Fields)
     case option(OptionFields)
     case openIn(OpenInFields)
 

@@ -45,7 +45,7 @@ enum EventName: String, Encodable, CaseIterable {
     case protection, protectionExport, locked, unlocked
 
     // `waft preview`, `waft options`, `waft open-in`, and those of `waft inbox`
-    case preview, option, openIn
+    case preview, picture, option, openIn
 
     // `waft share`
     case activity, completed

@@ -24,11 +24,14 @@ struct InboxPreviewCommand: AsyncParsableCommand {
 
     func run() async throws {
         let context = try CommandContext(isForgiving: true)
+        let picture = try options.picture(json: output.json)
         if options.window {
             return try await PreviewWindow(context, json: output.json).show(DocumentSubject(item: arrival))
         }
         let subject = try DocumentSubject(item: arrival, for: .thisProcess)
         defer { subject.arrival.map(ClearDocument.end) }
-        try await Previewing(context, lines: options.lines, json: output.json).show(subject)
+        let previewing = Previewing(context, lines: options.lines, json: output.json)
+        if let picture { return try await previewing.draw(subject, picture) }
+        try await previewing.show(subject)
     }
 }

@@ -51,7 +51,7 @@ struct OfferPreviewCommand: AsyncParsableCommand {
         let (offer, item) = try Self.numbers(place)
         let (name, preview) = try await Self.fetch(offer, item)
         let path = out.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
-        if let path { try Self.write(preview, to: path) }
+        if let path { try NewFile.write(preview.bytes, to: path) }
         if output.json {
             return EventLine.offerPreview(
                 Fields(
@@ -98,25 +98,6 @@ struct OfferPreviewCommand: AsyncParsableCommand {
         case .unknown(let reason):
             throw CommandError(.inputMissing, TerminalText.escaped(reason), hint: "see: waft offers")
         default: throw CommandError(.unexpected, "the receiver gave no preview")
-        }
-    }
-
-    private static func write(_ preview: ItemPreview, to path: String) throws(CommandError) {
-        let shown = TerminalText.escaped(path, limit: 4_096)
-        do throws(SystemError) {
-            let file = try FileDescriptor.opening(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o666)
-            do throws(SystemError) {
-                try SmallFile.write(preview.bytes, to: file.raw)
-            } catch {
-                unlink(path)
-                throw error
-            }
-        } catch {
-            if error.number == EEXIST {
-                throw CommandError(
-                    .usage, "\(shown) is there already, and no file is replaced", hint: "give another name")
-            }
-            throw CommandError(.unexpected, "\(shown) cannot be written (\(error))")
         }
     }
 

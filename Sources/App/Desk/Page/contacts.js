@@ -1,4 +1,3 @@
-// The view of the contacts and their rights; pairing, and the key of this machine.
 import {alarm, ask, attempt, button, cardHead, counted, dots, empty, field, fold, form, h, h2, hasFocus, head, help, icon, label, lineOf, named, on, put,
 	replace, row, select, short, shown, size, store, submit, t, things, verb, when} from "/parts.js";
 import {drawQR, pairing} from "/pair.js";

@@ -1,4 +1,3 @@
-// The view of the history: what has arrived, and what this machine has sent.
 import {alarm, button, called, choices, dots, family, fate, h, hasFocus, head, isolated, named, on, problem, put, replace, row, shown, size, t, verb, wayOf,
 	when} from "/parts.js";
 

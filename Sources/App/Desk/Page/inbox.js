@@ -1,4 +1,3 @@
-// The view of the Inbox.
 import {ask, button, called, counted, dots, families, family, fold, framed, h, hasFocus, hasThumb, head, icon, lineOf, named, on, post, problem, put,
 	replace, searchField, select, show, shown, sign, size, status, store, t, verb, when} from "/parts.js";
 import {preview} from "/preview.js";

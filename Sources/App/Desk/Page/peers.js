@@ -1,4 +1,4 @@
-// The view of the peers: contacts first, then others, then those who are away.
+// Contacts first, then others, then those who are away.
 import {button, called, deviceIcon, dots, fold, framed, h, h2, head, icon, isContact, linesOf, named, on, oneOf, problem, replace, short, shown, status,
 	store, t, verb, wayOf} from "/parts.js";
 import {visibilitySwitch} from "/visible.js";

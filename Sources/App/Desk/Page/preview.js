@@ -27,9 +27,11 @@ export function body(line) {
 }
 
 // The content itself, from the other origin.
-function content({arrival, type, kind, stored}) {
+function content({arrival, type, kind, stored}, pages) {
 	const src = `${store.facts.previews}/items/${arrival}`, form = family(type, kind);
 	if (arrival && form === "image") return h("img.picture", {src, alt: t("pictureOf", {name: stored}), onerror: event => event.target.remove()});
+	if (arrival && pages) return h("div.pages", {tabIndex: 0}, [...Array(Math.min(pages, 99)).keys()].map(n => h("img", {loading: "lazy",
+		src: `${src}/pages/${n + 1}`, alt: t("page", {n: n + 1}), onerror: ({target}) => (n ? target : target.parentNode).remove()})));
 	if (arrival && /movie|sound/.test(form)) return h("iframe." + form, {src, sandbox: "", title: t("playerOf", {name: stored}), referrerPolicy: "no-referrer"});
 }
 
@@ -54,15 +56,14 @@ export async function preview(side, entry, acts) {
 	if (own[0]) buttons.append(button("takeDots", acts.take), button("verify", acts.verify), button("removeDots", acts.remove, ".danger"));
 	if (locked) replace(inside, h("div.empty", icon("lock"), h("p", t("lockedItem")), !store.protection?.dropBox && button("unlock", acts.unlock, ".primary")));
 	const nothing = {lines: []};
-	// In turn: a sealed item has one clear copy.
-	const shownBy = locked ? nothing : await verb([...own, "preview", which, "--lines", 300]), [about, options] = await Promise.all([
+	const [shownBy, about, options] = await Promise.all([locked ? nothing : verb([...own, "preview", which, "--lines", 300]),
 		own[0] ? verb(["inbox", "show", which]) : nothing, own[0] ? verb(["inbox", "options", which]) : {lines: [{action: "open-in"}]}]);
 	if (!side.isConnected || !inside.isConnected) return;
 	const line = lineOf(shownBy, "preview"), known = lineOf(about, "arrival") ?? {}, can = new Set(options.lines.map(l => l.action));
 	// The journal's verdict is that of the receiver, which knew the offer.
 	const verdict = known.content ?? line?.content ?? "";
 	if (/lying|mislabelled/.test(verdict)) replace(warn, warning(t(verdict), " ", shown(line?.contentExplanation)));
-	if (!locked) replace(inside, verdict !== "lying" && content(entry),
+	if (!locked) replace(inside, verdict !== "lying" && content(entry, line?.pageCount),
 		line ? body(line) : !/image|movie|sound/.test(kind) && h("p.help", shown(shownBy.failed?.reason)));
 	if (can.has("show-in-folder")) buttons.prepend(button("showInFolder", () => act("inbox", "open", which, "--folder")));
 	if (can.has("open-in")) buttons.prepend(button("openIn", openIn));

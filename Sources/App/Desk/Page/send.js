@@ -1,4 +1,4 @@
-// The sheet for sending: what, and to whom, or what else to do with it.
+// The sheet: what, and to whom, or what else to do with it.
 import {$, alarm, button, called, counted, deviceIcon, family, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
 	shown, sign, size, status, submit, t, target, verb} from "/parts.js";
 import {tar} from "/tar.js";

@@ -1,4 +1,4 @@
-// The view of the settings: a form made from `config schema` and `config list`.
+// A form made from `config schema` and `config list`.
 import {alarm, attempt, dots, field, h, h2, hasFocus, head, help, lineOf, linesOf, mono, on, problem, put, replace, searchField, select, shown, status, t,
 	verb, warning} from "/parts.js";
 

@@ -1,4 +1,3 @@
-// The view of the transfers of this window, both ways, and of the outbox.
 import {alarm, called, cardHead, changed, counted, dots, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated, lasting, linesOf, named,
 	on, oneOf, problem, put, replace, row, shown, sign, size, store, svg, t, verb, when} from "/parts.js";
 

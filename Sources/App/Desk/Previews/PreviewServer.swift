@@ -16,6 +16,11 @@ package final class PreviewServer: Sendable {
     private static let factBytes = 256 << 10
     /// Bytes of a text that is shown.
     private static let textBytes: UInt64 = 1 << 20
+    /// Bytes of a picture that a program of the system makes.
+    private static let pictureBytes = 1 << 20
+    /// Width and height of the pictures in the list, and of pages, at most.
+    private static let thumbnailPixels = 256
+    private static let pagePixels = 1_400
 
     private let program: DeskProgram
     private let authorities: Set<String>
@@ -55,16 +60,49 @@ package final class PreviewServer: Sendable {
             WebSecret.areEqual(given, token)
         else { return try await exchange.refuseUnknown() }
         switch (names.count, names.dropFirst().first) {
-        case (3, "items"), (4, "items"): try await showItem(exchange, names[2], isThumbnail: names.count > 3)
+        case (3, "items"): try await showItem(exchange, names[2], isThumbnail: false)
+        case (4, "items"): try await showThumbnail(exchange, names[2])
+        case (5, "items"): try await showPage(exchange, names[2], names[4])
         case (4, "offers"): try await showOffer(exchange, names[2], names[3])
         default: try await exchange.refuseUnknown()
         }
+    }
+
+    /// A small picture; the whole one if no program of the system makes a small one.
+    private func showThumbnail(_ exchange: HTTPExchange, _ name: String) async throws {
+        guard let number = Int64(name), number > 0 else { return try await exchange.refuseUnknown() }
+        guard let picture = await picture(of: number, ["--pixels", "\(Self.thumbnailPixels)"]) else {
+            return try await showItem(exchange, name, isThumbnail: true)
+        }
+        try await show(picture, exchange)
+    }
+
+    /// A page of a PDF document, as a picture.
+    private func showPage(_ exchange: HTTPExchange, _ name: String, _ page: String) async throws {
+        guard let number = Int64(name), number > 0, let page = Int(page), page > 0,
+            let picture = await picture(of: number, ["--pixels", "\(Self.pagePixels)", "--page", "\(page)"])
+        else { return try await exchange.refuseUnknown() }
+        try await show(picture, exchange)
+    }
+
+    private func picture(of number: Int64, _ words: [String]) async -> Data? {
+        let words = ["inbox", "preview", "\(number)", "--out", "-"] + words
+        let (end, picture) = await program.output(words, limit: Self.pictureBytes)
+        return end.exit == 0 ? picture : nil
+    }
+
+    private func show(_ picture: Data, _ exchange: HTTPExchange) async throws {
+        let isJPEG = picture.starts(with: [0xFF, 0xD8])
+        try await exchange.respond(
+            .ok, contentType: isJPEG ? "image/jpeg" : "image/png", body: ByteBuffer(bytes: picture))
     }
 
     private struct Arrival: Decodable {
         var path: String?
         var type: String?
         var arrival: Int64?
+        /// Nil unless its file is sealed.
+        var protection: String?
     }
 
     private func showItem(_ exchange: HTTPExchange, _ name: String, isThumbnail: Bool) async throws {
@@ -74,6 +112,11 @@ package final class PreviewServer: Sendable {
             let path = arrival.path, let type = arrival.type.flatMap({ UniformType($0) }),
             let form = Self.form(of: type, isThumbnail: isThumbnail)
         else { return try await exchange.refuseUnknown() }
+        if arrival.protection != nil {
+            guard form.hasPrefix("image/"), let picture = await picture(of: number, ["--pixels", "\(Self.pagePixels)"])
+            else { return try await exchange.refuseUnknown() }
+            return try await show(picture, exchange)
+        }
         let source = try ItemSources.make(path: path)
         guard source.offered.kind == .file else { return try await exchange.refuseUnknown() }
         let download = try FileDownload(source)
@@ -112,8 +155,6 @@ package final class PreviewServer: Sendable {
         guard end.exit == 0, let picture = FileManager.default.contents(atPath: path) else {
             return try await exchange.refuseUnknown()
         }
-        let isJPEG = picture.starts(with: [0xFF, 0xD8])
-        try await exchange.respond(
-            .ok, contentType: isJPEG ? "image/jpeg" : "image/png", body: ByteBuffer(bytes: picture))
+        try await show(picture, exchange)
     }
 }

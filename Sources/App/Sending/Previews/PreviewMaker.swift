@@ -9,7 +9,7 @@ package import Logging
 package import Settings
 package import Sharing
 import SystemCalls
-import UniformTypes
+package import UniformTypes
 
 /// Makes the preview of an item: its program makes one, the desktop has one already, or a thumbnailer of the system
 /// makes one in the sandbox of handlers.
@@ -59,11 +59,21 @@ package struct PreviewMaker: Sendable {
         return await made(of: file)
     }
 
-    private func made(of source: FileSource) async -> ItemPreview? {
-        guard let type = TypeRegistry.system.preferredMIMEType(for: source.offered.type),
+    /// A picture that a thumbnailer of the system makes.
+    ///
+    /// - Parameters:
+    ///   - file: open for reading; stays the caller's.
+    ///   - pixels: its width and height, at most. The thumbnailer is asked to keep this.
+    /// - Returns: the output of the thumbnailer, of at most `PreviewProgram.outputBytes`; nil if it fails, or if none reads this type.
+    package func picture(of file: Int32, _ type: UniformType, pixels: Int) async -> [UInt8]? {
+        guard let type = TypeRegistry.system.preferredMIMEType(for: type),
             let thumbnailer = Thumbnailer.all(in: thumbnailers).first(where: { $0.types.contains(type) }),
             let program = program(thumbnailer)
         else { return nil }
+        return await program.output(thumbnailer.arguments(pixels: pixels), input: file)
+    }
+
+    private func made(of source: FileSource) async -> ItemPreview? {
         let file: FileDescriptor
         do throws(SystemError) {
             file = try FileDescriptor.opening(source.path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
@@ -72,9 +82,7 @@ package struct PreviewMaker: Sendable {
         }
         // The pixels that an image claims are the thumbnailer's to judge: its memory is bounded.
         for pixels in Self.pixels where !Task.isCancelled {
-            guard let output = await program.output(thumbnailer.arguments(pixels: pixels), input: file.raw) else {
-                break
-            }
+            guard let output = await picture(of: file.raw, source.offered.type, pixels: pixels) else { break }
             if let preview = ItemPreview(output) { return preview }
         }
         return nil

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Previews
 
 /// Options of the verbs that show previews.
@@ -10,10 +11,50 @@ struct PreviewOptions: ParsableArguments {
     @Flag(name: .long, help: "Show it in a window of the desktop, by GNOME's previewer or the default application.")
     var window = false
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp("New file for a picture of it; none is replaced. - is standard output.", valueName: "path"),
+        completion: .file())
+    var out: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Width and height of that picture, at most (default: 1024).", valueName: "count"))
+    var pixels: Int?
+
+    @Option(
+        name: .long, help: ArgumentHelp("Page of a PDF document for that picture (default: 1).", valueName: "number"))
+    var page: Int?
+
+    private static let pixelRange = 16...4_096
+    private static let pageRange = 1...100_000
+
     func validate() throws {
         guard (1...PreviewBounds.maximumLines).contains(lines) else {
             throw ValidationError("--lines takes a number from 1 to \(PreviewBounds.maximumLines).")
         }
+        for (name, value, range) in [("pixels", pixels, Self.pixelRange), ("page", page, Self.pageRange)] {
+            guard let value else { continue }
+            guard out != nil else { throw ValidationError("--\(name) is for a picture: give --out too.") }
+            guard range.contains(value) else {
+                throw ValidationError("--\(name) takes a number from \(range.lowerBound) to \(range.upperBound).")
+            }
+        }
+        if out != nil, window { throw ValidationError("--out and --window exclude each other.") }
+    }
+
+    /// - Parameter json: whether lines of `--json` go to standard output.
+    /// - Returns: nil without `--out`.
+    /// - Throws: `CommandError` `usage` if standard output is wanted for both, or is a terminal.
+    func picture(json: Bool) throws(CommandError) -> DocumentPicture.Request? {
+        guard let out else { return nil }
+        guard out != "-" || !json else {
+            throw CommandError(.usage, "--out - and --json both write to standard output", hint: "give a new file")
+        }
+        guard out != "-" || isatty(STDOUT_FILENO) == 0 else {
+            throw CommandError(.usage, "standard output is a terminal", hint: "give a new file, or a pipe")
+        }
+        return DocumentPicture.Request(path: out == "-" ? nil : out, pixels: pixels ?? 1_024, page: page ?? 1)
     }
 }
 
@@ -23,11 +64,14 @@ struct PreviewCommand: AsyncParsableCommand {
         commandName: "preview",
         abstract: "Show a part of a file in the terminal, by what its content is.",
         discussion: """
-            Example: waft preview notes.txt photo.jpg backup.tar.gz
+            Examples:
+              waft preview notes.txt photo.jpg backup.tar.gz
+              waft preview report.pdf --out page.jpg --page 2
 
             Shows the first lines of a text, the size of an image, the names in a folder or an archive, the parts of a URL, \
             and with pdfinfo and pdftotext the pages and the first page of a PDF document; with chafa also a picture. Nothing \
-            is unpacked. A file that is not what its name says is shown as what it is. Exit code 13 if there is nothing to show.
+            is unpacked. A file that is not what its name says is shown as what it is. With --out a picture is made: by pdftocairo \
+            of a page of a PDF document, by a thumbnailer of the system of all else. Exit code 13 if there is nothing to show.
             """
     )
 
@@ -41,12 +85,18 @@ struct PreviewCommand: AsyncParsableCommand {
     func run() async throws {
         let context = try CommandContext(isForgiving: true)
         let previewing = Previewing(context, lines: options.lines, json: output.json)
+        let picture = try options.picture(json: output.json)
+        guard picture == nil || files.count == 1 else {
+            throw CommandError(.usage, "--out takes one file, and \(files.count) are given")
+        }
         var exit = WaftExit.done
         for file in files {
             do {
                 let subject = try DocumentSubject(path: file, previewing.registry)
                 if options.window {
                     try await PreviewWindow(context, json: output.json).show(subject)
+                } else if let picture {
+                    try await previewing.draw(subject, picture)
                 } else {
                     try await previewing.show(subject)
                 }

@@ -56,6 +56,13 @@ struct PreviewPrograms {
         return all
     }
 
+    /// A page of a PDF document, as a JPEG.
+    func page(_ page: Int, of file: Int32, pixels: Int) async -> [UInt8]? {
+        let range = ["-f", "\(page)", "-l", "\(page)"]
+        let words = ["-jpeg", "-singlefile"] + range + ["-scale-to", "\(pixels)", "/dev/stdin", "-"]
+        return await output(of: "pdftocairo", words, file)
+    }
+
     /// An image in coloured characters, line by line, fit for a terminal.
     func picture(of file: Int32) async -> [String] {
         let columns = max(1, min(Self.pictureColumns, Console.shared.width - 2))

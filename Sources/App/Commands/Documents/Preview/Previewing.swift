@@ -10,10 +10,10 @@ import UniformTypes
 /// Shows previews: reads the file, asks other programs where they may see it, and prints.
 struct Previewing {
     let registry: TypeRegistry
-    private let context: CommandContext
+    let context: CommandContext
     private let reader: PreviewReader
     private let lines: Int
-    private let json: Bool
+    let json: Bool
 
     /// - Parameter lines: maximum number of lines of a text.
     init(_ context: CommandContext, lines: Int, json: Bool) {
@@ -86,7 +86,7 @@ struct Previewing {
         return first?.hasPrefix("[Desktop Entry]") == true
     }
 
-    private func finding(in source: PreviewSource, _ subject: DocumentSubject) -> PreviewReader.Finding {
+    func finding(in source: PreviewSource, _ subject: DocumentSubject) -> PreviewReader.Finding {
         reader.finding(
             in: source, declared: subject.form, isText: subject.arrival?.item.kind == .text, lines: lines)
     }
