@@ -1,5 +1,7 @@
 import Testing
 
+@testable import Discovery
+
 /// Responders that start and stop, on hosts of a lab.
 @Suite(
     "Directories live through changes of the responder", .enabled(if: Lab.isPossible, Lab.excuse),
@@ -148,6 +150,24 @@ struct ResponderChangeTests {
             try await kitchen.hears("updated", "def")
             try await neighbour.hears("updated", "abc")
             try await study.hears("updated", all: ["abc", "def"])
+        }
+    }
+
+    @Test("without avahi-daemon a browse asks at random times too, as another program here may ask in step with it")
+    func asking() async throws {
+        try await Lab.with(hosts: "kitchen,study", avahi: "none") { lab in
+            let kitchen = try Probe(lab, "kitchen", "--via", "embedded")
+            let study = try Probe(lab, "study", "--via", "embedded")
+            let listener = try Probe(lab, "kitchen")
+            let name = try await kitchen.publish("abc")
+            try await study.tell("browse _waft._tcp")
+            try await study.hears("updated", name)
+            try await listener.tell("join 5353")
+            try await listener.hears("joined")
+            // From here on Avahi's own questions say that the answer is known.
+            let question = AvahiDirectory.question("_waft._tcp")
+            let heard = try await listener.hears("heard") { $0.key == String(decoding: question, as: UTF8.self) }
+            #expect(heard.addresses?.first?.port == 5_353)
         }
     }
 

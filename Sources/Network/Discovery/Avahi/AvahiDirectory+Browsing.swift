@@ -12,6 +12,8 @@ final class ActiveBrowse {
     /// The work of one responder for this browse.
     struct Session {
         var browser: AvahiObject?
+        /// Asks the link besides the browser.
+        var asking: Task<Void, Never>?
         var assembly = ServiceAssembly()
         /// At work: they continue to listen after their first answer.
         var resolvers: [Sighting: AvahiObject] = [:]
@@ -80,6 +82,7 @@ extension AvahiDirectory {
             browse.session.browser = try responder.makeServiceBrowser(type: browse.type) { [unowned self] event in
                 assumeIsolated { $0.browserReported(identifier, event) }
             }
+            keepAsking(browse)
         } catch {
             failed(browse, error)
         }
@@ -87,6 +90,7 @@ extension AvahiDirectory {
 
     private func stop(_ browse: ActiveBrowse) {
         liveResolvers -= browse.session.resolvers.count
+        browse.session.asking?.cancel()
         browse.session = .init()
     }
 
