@@ -1,9 +1,9 @@
-// The pane with an item. Nothing of it runs: pictures, sound and film come from another origin, all else is text.
+// Nothing of an item runs: pictures, sound and film come from another origin, all else is text.
 import {alarm, attempt, button, called, dots, family, fold, h, help, icon, lineOf, linesOf, mono, named, on, oneOf, replace, shown, sign, size, status,
 	store, t, things, verb, warning, wayOf, when} from "/parts.js";
 import {isLocked} from "/inbox.js";
 
-// Facts: pairs of a word and a value; those without a value are left out.
+// Pairs of a word and a value; those without one are left out.
 const table = facts => h("dl", facts.filter(([, value]) => value).map(([key, value]) =>
 	[h("dt", t(key)), h("dd", {dir: "auto"}, typeof value === "string" ? shown(value) : value)]));
 
