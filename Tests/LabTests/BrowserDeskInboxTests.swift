@@ -107,16 +107,23 @@ extension BrowserDeskTests {
             return Data(("%PDF-1.4\n" + text + "trailer<</Size \(pages + 3)/Root 1 0 R>>\n%%EOF\n").utf8)
         }
 
+        /// Writes `photo.png`: 800 by 800 pixels of noise, which no form of picture makes small.
+        private static let noise = #"""
+            import os, struct, zlib
+            part = lambda name, data: struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+            rows = b"".join(b"\0" + os.urandom(2400) for row in range(800))
+            with open("photo.png", "wb") as file:
+                file.write(b"\x89PNG\r\n\x1a\n" + part(b"IHDR", struct.pack(">IIBBBBB", 800, 800, 8, 2, 0, 0, 0))
+                           + part(b"IDAT", zlib.compress(rows)) + part(b"IEND", b""))
+            """#
+
         @Test("the pages of a PDF document are pictures, and pictures in the list are small, also of sealed items")
         func pictures() async throws {
             try await DeskStage.take { stage in
                 let browser = stage.browser
                 try stage.write("report.pdf", document(pages: 3))
-                // 300 by 300 pixels.
                 let drawn = try await stage.host("study").run(
-                    "/usr/bin/pdftocairo",
-                    ["-png", "-singlefile", "-x", "0", "-y", "0", "-W", "300", "-H", "300", "report.pdf", "photo"],
-                    in: stage.folder)
+                    "/usr/bin/python3", ["-c", Self.noise], in: stage.folder)
                 try #require(drawn.exit == 0, "\(drawn.errors)")
                 let host = try stage.host("kitchen")
                 try host.setUpProtection()
@@ -139,7 +146,7 @@ extension BrowserDeskTests {
                         "return document.querySelectorAll('aside.pane .pages img').length")
                     #expect(pages == 3)
                     try await choose("photo.png", browser)
-                    try await browser.wait("document.querySelector('aside.pane img.picture')?.naturalWidth >= 300")
+                    try await browser.wait("document.querySelector('aside.pane img.picture')?.naturalWidth >= 800")
                 }
             }
         }

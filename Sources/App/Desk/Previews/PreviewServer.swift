@@ -17,7 +17,7 @@ package final class PreviewServer: Sendable {
     /// Bytes of a text that is shown.
     private static let textBytes: UInt64 = 1 << 20
     /// Bytes of a picture that a program of the system makes.
-    private static let pictureBytes = 1 << 20
+    private static let pictureBytes = 8 << 20
     /// Width and height of the pictures in the list, and of pages, at most.
     private static let thumbnailPixels = 256
     private static let pagePixels = 1_400

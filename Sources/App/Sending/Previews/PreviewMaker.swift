@@ -64,13 +64,14 @@ package struct PreviewMaker: Sendable {
     /// - Parameters:
     ///   - file: open for reading; stays the caller's.
     ///   - pixels: its width and height, at most. The thumbnailer is asked to keep this.
-    /// - Returns: the output of the thumbnailer, of at most `PreviewProgram.outputBytes`; nil if it fails, or if none reads this type.
+    /// - Returns: the output of the thumbnailer, of at most `PreviewProgram.pictureBytes`; nil if it fails, or if none reads this type.
     package func picture(of file: Int32, _ type: UniformType, pixels: Int) async -> [UInt8]? {
         guard let type = TypeRegistry.system.preferredMIMEType(for: type),
             let thumbnailer = Thumbnailer.all(in: thumbnailers).first(where: { $0.types.contains(type) }),
             let program = program(thumbnailer)
         else { return nil }
-        return await program.output(thumbnailer.arguments(pixels: pixels), input: file)
+        return await program.output(
+            thumbnailer.arguments(pixels: pixels), input: file, limit: PreviewProgram.pictureBytes(pixels))
     }
 
     private func made(of source: FileSource) async -> ItemPreview? {

@@ -11,7 +11,7 @@ import Sharing
 package struct PreviewProgram: Sendable {
     /// Time limit of a call.
     package static let timeLimit: Duration = .seconds(10)
-    /// Bytes of output that are kept; further ones are thrown away.
+    /// Bytes of output that are kept if nothing else is said.
     package static let outputBytes = 1 << 20
     /// Bytes of memory of each process.
     package static let memoryBytes: UInt64 = 256 << 20
@@ -48,14 +48,20 @@ package struct PreviewProgram: Sendable {
             forbiddenPlaces: forbiddenPlaces, grace: .zero, launcher: launcher, logger: logger)
     }
 
+    /// Bytes of a picture of this width and height, at most: without any compression.
+    package static func pictureBytes(_ pixels: Int) -> Int { max(outputBytes, pixels * pixels * 4) }
+
     /// Runs it to its end.
     ///
     /// - Parameters:
     ///   - arguments: words of ours alone; the file is `/dev/stdin`.
     ///   - input: the file, open for reading; stays the caller's.
+    ///   - limit: bytes that are kept; further ones are thrown away.
     /// - Returns: its standard output; nil if it failed, was stopped or could not be started.
-    package func output(_ arguments: [String], input: Int32) async -> [UInt8]? {
-        let kept = KeptBeginning(limit: Self.outputBytes)
+    package func output(
+        _ arguments: [String], input: Int32, limit: Int = PreviewProgram.outputBytes
+    ) async -> [UInt8]? {
+        let kept = KeptBeginning(limit: limit)
         guard let (pipe, writing) = try? DrainedPipe.make(sink: { kept.take($0) }) else { return nil }
         defer {
             close(writing)

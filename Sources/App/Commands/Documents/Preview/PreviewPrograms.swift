@@ -32,10 +32,12 @@ struct PreviewPrograms {
     /// Whether a program that shows PDF documents is installed.
     var showDocuments: Bool { program("pdfinfo") != nil || program("pdftotext") != nil }
 
-    private func output(of name: String, _ words: [String], _ file: Int32) async -> [UInt8]? {
+    private func output(
+        of name: String, _ words: [String], _ file: Int32, limit: Int = PreviewProgram.outputBytes
+    ) async -> [UInt8]? {
         // The run folder is the parent of their temporary files.
         guard let program = program(name), (try? home.makeFolders()) != nil else { return nil }
-        return await program.output(words, input: file)
+        return await program.output(words, input: file, limit: limit)
     }
 
     /// The number of pages of a PDF document.
@@ -60,7 +62,7 @@ struct PreviewPrograms {
     func page(_ page: Int, of file: Int32, pixels: Int) async -> [UInt8]? {
         let range = ["-f", "\(page)", "-l", "\(page)"]
         let words = ["-jpeg", "-singlefile"] + range + ["-scale-to", "\(pixels)", "/dev/stdin", "-"]
-        return await output(of: "pdftocairo", words, file)
+        return await output(of: "pdftocairo", words, file, limit: PreviewProgram.pictureBytes(pixels))
     }
 
     /// An image in coloured characters, line by line, fit for a terminal.
