@@ -230,10 +230,11 @@ struct TranscriptTests {
                 let end = try await kitchen.atTerminal(["pair", "--accept"]) { here in
                     try await here.transcript.says("Waiting for a peer.")
                     try await study.atTerminal(["pair", running.address]) { there in
-                        for terminal in [here, there] {
-                            try await terminal.transcript.says("? [y/n] ")
-                            try await terminal.type("y\n")
-                        }
+                        try await here.transcript.says("? [y/n] ")
+                        try await here.type("y\n")
+                        try await here.transcript.says("Waiting for the other side.")
+                        try await there.transcript.says("? [y/n] ")
+                        try await there.type("y\n")
                         try await there.transcript.says("paired with kitchen")
                     }
                     try await here.transcript.says("paired with study")
