@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import Testing
 
-/// A site of somebody else on this machine, by `Tests/Browsers/foreign.py`.
+/// A foreign site on this machine, by `Tests/Browsers/foreign.py`.
 private struct ForeignSite: Sendable {
     let running: RunningProgram
     let port: Int

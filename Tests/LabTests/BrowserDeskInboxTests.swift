@@ -3,7 +3,7 @@ import Subprocess
 import Testing
 
 extension BrowserDeskTests {
-    /// What has arrived.
+    /// The items that have arrived.
     @Suite("The Inbox in the window")
     struct Inbox {
         /// Sends files from the study, and expects that they arrive.

@@ -3,7 +3,7 @@ import Subprocess
 import Testing
 
 extension BrowserDeskTests {
-    /// Who is there, and who sees this machine.
+    /// The machines nearby, and the visibility of this one.
     @Suite("Peers in the window")
     struct Peers {
         @Test("a peer appears and disappears, a contact comes first, and an empty room explains itself")

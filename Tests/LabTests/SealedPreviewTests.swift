@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A preview of a sealed item", .timeLimit(.minutes(2)))
 struct SealedPreviewTests {
-    @Test("takes the clear copy from no other preview and from no application, and leaves none")
+    @Test("takes the clear copy from no preview and no application, and leaves none, not even that of a killed one")
     func copies() async throws {
         try await withTemporaryFolder { folder in
             let shelf = try ApplicationShelf(folder, display: ":99")
@@ -18,6 +18,13 @@ struct SealedPreviewTests {
                 let opened = try await shelf.waft("inbox", "open-in", "1", "First")
                 #expect(opened.exit == 0, "\(opened)")
                 let copy = try #require(await shelf.path(notedBy: "first"))
+                // …/PROGRAM/NUMBER/a.txt
+                let programs = URL(fileURLWithPath: copy).deletingLastPathComponent().deletingLastPathComponent()
+                    .deletingLastPathComponent()
+                // A preview that was killed. The kernel gives no process this number.
+                let dead = programs.appending(path: "org.waft.documents-4194305/1")
+                try FileManager.default.createDirectory(at: dead, withIntermediateDirectories: true)
+                try Data("hello\n".utf8).write(to: dead.appending(path: "a.txt"))
                 try await withThrowingTaskGroup(of: ProgramResult.self) { group in
                     for _ in 0..<6 { group.addTask { try await shelf.waft("inbox", "preview", "1") } }
                     for try await shown in group {
@@ -25,9 +32,6 @@ struct SealedPreviewTests {
                     }
                 }
                 #expect(FileManager.default.contents(atPath: copy) == Data("hello\n".utf8), "the application's copy")
-                // …/PROGRAM/NUMBER/a.txt
-                let programs = URL(fileURLWithPath: copy).deletingLastPathComponent().deletingLastPathComponent()
-                    .deletingLastPathComponent()
                 let left = try FileManager.default.contentsOfDirectory(atPath: programs.path)
                 #expect(left.filter { $0.contains("documents") } == ["org.waft.documents"], "\(left)")
             }

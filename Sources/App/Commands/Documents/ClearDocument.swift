@@ -16,8 +16,16 @@ enum ClearDocument {
         fileprivate var program: String {
             switch self {
             case .applications: "org.waft.documents"
-            case .thisProcess: "org.waft.documents-\(getpid())"
+            case .thisProcess: "\(Self.prefix)\(getpid())"
             }
+        }
+
+        private static let prefix = "org.waft.documents-"
+
+        /// Whether a program's name is that of a process that has died without its end.
+        fileprivate static func isDead(_ program: String) -> Bool {
+            guard program.hasPrefix(prefix), let process = pid_t(program.dropFirst(prefix.count)) else { return false }
+            return kill(process, 0) != 0 && errno == ESRCH
         }
     }
 
@@ -34,6 +42,7 @@ enum ClearDocument {
             throw tooLarge(arrival, "its clear copy takes more than \(ByteCount.text(most)) of memory (clearQuota)")
         }
         let inbox = try context.inbox
+        for name in folder.programs where Reader.isDead(name) { folder.end(name) }
         guard folder.folder(of: program) != nil else { throw tooLarge(arrival, noFolder) }
         do throws(LeavingError) {
             return try folder.copy(arrival, inbox: inbox, keys: ReceiverKeys.keys, for: program)

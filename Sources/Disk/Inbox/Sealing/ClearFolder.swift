@@ -101,6 +101,12 @@ package struct ClearFolder: Sendable {
         return isThere ? .there : .taken
     }
 
+    /// The programs that have a folder.
+    package var programs: [String] {
+        guard let top = try? FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else { return [] }
+        return Self.names(in: top.raw)
+    }
+
     /// Removes the clear copies of a program, and its folder.
     package func end(_ program: String) {
         guard let top = try? FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else { return }

@@ -11,7 +11,7 @@ import Sharing
 package struct PreviewProgram: Sendable {
     /// Time limit of a call.
     package static let timeLimit: Duration = .seconds(10)
-    /// Bytes of output that are kept if nothing else is said.
+    /// Bytes of output that are kept, unless a call has another limit.
     package static let outputBytes = 1 << 20
     /// Bytes of memory of each process.
     package static let memoryBytes: UInt64 = 256 << 20

@@ -13,7 +13,7 @@ extension AvahiDirectory {
         [[224, 0, 0, 251], [0xFF, 0x02] + [UInt8](repeating: 0, count: 13) + [0xFB]], 5_353
     )
 
-    /// Asks at random times, until the browse ends or begins anew.
+    /// Asks at random times. The questions end with the session of the browse.
     func keepAsking(_ browse: ActiveBrowse) {
         guard backend == .embedded else { return }
         browse.session.asking = Task { [weak self, type = browse.type] in

@@ -83,12 +83,18 @@ extension Previewing {
     private func picture(
         of subject: DocumentSubject, _ request: DocumentPicture.Request
     ) async throws(CommandError) -> (UniformType, DocumentPicture) {
-        guard !subject.isFolder else { throw none(subject, subject.declared) }
+        guard !subject.isFolder else {
+            throw CommandError(.ineligible, "\(subject.head): a folder has no picture", hint: "leave --out away")
+        }
         let (file, size) = try subject.open()
         defer { close(file) }
         let finding = finding(in: PreviewSource(descriptor: file, size: size), subject)
         // A mislabelled file may be made for the program that would show it.
-        guard finding.verdict.outcome == .consistent else { throw none(subject, finding.type) }
+        guard finding.verdict.outcome == .consistent else {
+            throw CommandError(
+                .ineligible, "\(subject.head): it is not what its name says, so no picture of it is made",
+                hint: "leave --out away to see what it is")
+        }
         let output =
             if finding.type == .pdf {
                 await PreviewPrograms(context).page(request.page, of: file, pixels: request.pixels)
