@@ -104,6 +104,8 @@ struct PreviewTests {
             #expect(FileManager.default.contents(atPath: folder + "/page.png") == picture)
             let again = try await host.run(arguments: page + ["page.png"], in: folder)
             #expect(again.exit == 64 && again.errors.contains("no file is replaced"), "\(again)")
+            let nowhere = try await host.run(arguments: page + ["none/page.png"], in: folder)
+            #expect(nowhere.exit == 64 && nowhere.errors.contains("make the folder first"), "\(nowhere)")
             let json = try await host.run(arguments: page + ["other.png", "--json"], in: folder)
             #expect(json.events.map(\.event) == ["picture"], "\(json)")
             let piped = try await host.run(

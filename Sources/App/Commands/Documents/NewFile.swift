@@ -4,7 +4,7 @@ import SystemCalls
 
 /// A file that a verb makes where the user says. No file is replaced.
 enum NewFile {
-    /// - Throws: `CommandError`: `usage` if there is a file already; otherwise nothing of it is left.
+    /// - Throws: `CommandError`: `usage` if there is a file already, or no folder; `noRoom`. Nothing of the new file is left.
     static func write(_ bytes: [UInt8], to path: String) throws(CommandError) {
         let shown = TerminalText.escaped(path, limit: 4_096)
         do throws(SystemError) {
@@ -16,11 +16,15 @@ enum NewFile {
                 throw error
             }
         } catch {
-            if error.number == EEXIST {
+            switch error.number {
+            case EEXIST:
                 throw CommandError(
                     .usage, "\(shown) is there already, and no file is replaced", hint: "give another name")
+            case ENOENT, ENOTDIR:
+                throw CommandError(.usage, "\(shown): its folder is not there", hint: "make the folder first")
+            case ENOSPC, EDQUOT: throw CommandError(.noRoom, "\(shown) cannot be written (\(error))")
+            default: throw CommandError(.unexpected, "\(shown) cannot be written (\(error))")
             }
-            throw CommandError(.unexpected, "\(shown) cannot be written (\(error))")
         }
     }
 }
