@@ -10,6 +10,8 @@ extension WaftEndpoint {
     /// asked up to `cardAttempts` times.
     private static let cardTimeout: Duration = .seconds(5)
     private static let cardAttempts = 4
+    /// Services that wait to be asked again: anybody on the link can announce a thousand that do not answer, at any address.
+    private static let waitingQuestions = 64
 
     /// A service that is asked for its card: again, with longer and longer pauses, until it answers or is gone.
     private struct Question: Sendable {
@@ -27,6 +29,7 @@ extension WaftEndpoint {
     private enum Step: Sendable {
         case browse(BrowseEvent)
         case ask(Question)
+        case askAgain(Question)
         /// `isLast`: the answer would be the same again.
         case asked(Question, FoundPeer?, isLast: Bool)
     }
@@ -38,13 +41,14 @@ extension WaftEndpoint {
             .compactMap(\.self)
         guard !sources.isEmpty else { return }
         let (steps, feed) = AsyncStream<Step>.makeStream()
-        await withTaskGroup(of: Void.self) { group in
+        await withDiscardingTaskGroup { group in
             for source in sources {
                 group.addTask {
                     for await event in source { feed.yield(.browse(event)) }
                 }
             }
             var book = WaftSightings()
+            var waiting = 0
             for await step in steps {
                 switch step {
                 case .browse(.updated(let service)):
@@ -56,6 +60,9 @@ extension WaftEndpoint {
                     found.yield(.trouble(error.description))
                 case .browse(.allForNow):
                     continue
+                case .askAgain(let question):
+                    waiting -= 1
+                    feed.yield(.ask(question))
                 case .ask(let question):
                     guard book.expects(question.target, question.instance) else { continue }
                     group.addTask {
@@ -65,11 +72,12 @@ extension WaftEndpoint {
                 case .asked(let question, let peer, let isLast):
                     let isOwn = peer?.id == identity.peerID
                     if let peer, !isOwn, book.enter(peer, question.instance) { found.yield(.found(peer)) }
-                    if isLast || isOwn { continue }
+                    guard !isLast, !isOwn, waiting < Self.waitingQuestions else { continue }
+                    waiting += 1
                     // The machine may have been asleep, or its network busy: its record does not change when it can answer.
                     group.addTask {
                         try? await Task.sleep(for: question.pause * Double.random(in: 0.75...1.25))
-                        feed.yield(.ask(question.next))
+                        feed.yield(.askAgain(question.next))
                     }
                 }
                 if Task.isCancelled { break }
