@@ -93,7 +93,7 @@ struct PairingTests {
 
     /// `waft` at its own terminal; the input is typed before it asks.
     private func atTerminal(_ host: Host, _ words: [String]) -> Configuration {
-        let command = ([Programs.waft] + words).joined(separator: " ")
+        let command = (["exec", Programs.waft] + words).joined(separator: " ")
         return host.configuration(
             "/usr/bin/script", ["--quiet", "--flush", "--return", "--command", command, "/dev/null"])
     }

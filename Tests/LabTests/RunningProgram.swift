@@ -96,7 +96,8 @@ extension Host {
         _ arguments: [String], in folder: String? = nil,
         _ body: @Sendable @escaping (RunningProgram) async throws -> Result
     ) async throws -> (result: Result, exit: Int, text: String) {
-        let command = ([Programs.waft] + arguments).map { "'\($0)'" }.joined(separator: " ")
+        // Without `exec`, a shell that stays between dies of Ctrl-C itself, and its exit code is not that of the program.
+        let command = (["exec"] + ([Programs.waft] + arguments).map { "'\($0)'" }).joined(separator: " ")
         let words = ["--quiet", "--flush", "--return", "--echo", "never", "--command", command, "/dev/null"]
         return try await withProgram("/usr/bin/script", words, in: folder) { running in
             do {
