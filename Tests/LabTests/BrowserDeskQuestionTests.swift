@@ -184,7 +184,7 @@ extension BrowserDeskTests {
                 for name in [markup, long] { try stage.write(name, Data(name.utf8)) }
                 try await stage.withDesk { desk, receiver in
                     try await browser.setWindow(360, 640, isPhone: true)
-                    @Sendable func isHarmless(_ view: String) async throws {
+                    @Sendable func isHarmless(_ view: String, showsNames: Bool = true) async throws {
                         let facts: [String] = try await browser.script(
                             """
                             const faults = [], text = document.body.innerText;
@@ -194,7 +194,7 @@ extension BrowserDeskTests {
                             return faults;
                             """)
                         #expect(facts.isEmpty, "\(view)")
-                        if view == "the stranger" { return }
+                        guard showsNames else { return }
                         let text = try await browser.text("body")
                         #expect(text.contains("<img src=x id=evil onerror=window.pwned=1>.txt"), "\(view): \(text)")
                         #expect(text.contains(long), "\(view): \(text)")
@@ -216,7 +216,7 @@ extension BrowserDeskTests {
                         let question = try await browser.text("main .offer")
                         #expect(question.contains("stranger e"), "\(question)")
                         #expect(question.contains("Note: e\\u{202E}gnp"), "\(question)")
-                        try await isHarmless("the stranger")
+                        try await isHarmless("the stranger", showsNames: false)
                         try await desk.click("decline", in: "main .offer")
                     }
                     try await desk.show("transfers")
@@ -226,9 +226,11 @@ extension BrowserDeskTests {
                     try await isHarmless("transfers")
                     try await desk.show("inbox")
                     try await browser.wait("document.querySelectorAll('main [role=option]').length === 2")
+                    try await isHarmless("inbox")
                     let _: Bool = try await browser.script(
                         "document.querySelector('main .filters').open = true; return true")
-                    try await isHarmless("inbox")
+                    // They push the list out of the window, which then may have no rows.
+                    try await isHarmless("filters", showsNames: false)
                     for name in [markup, long] {
                         try await browser.click("main [role=option] bdi[title=\"\(name)\"]")
                         try await browser.wait("document.querySelector('aside.pane dl') !== null")
