@@ -293,25 +293,14 @@ struct ShareTests {
     func handlers() async throws {
         try await withTemporaryFolder { folder in
             let host = try host(folder)
-            let bundle = host.home + "/handlers/images.handler"
-            try FileManager.default.createDirectory(atPath: bundle, withIntermediateDirectories: true)
-            try """
-            <?xml version="1.0"?><plist version="1.0"><dict>
-            <key>CFBundleIdentifier</key><string>org.example.images</string>
-            <key>CFBundleName</key><string>Images</string>
-            <key>CFBundleExecutable</key><string>run</string>
-            <key>WaftActivities</key><array><dict>
-            <key>WaftActivityType</key><string>org.example.resize</string><key>Title</key><string>Resize</string>
-            <key>ItemTypes</key><array><string>public.image</string></array>
-            <key>MaximumItems</key><integer>1</integer><key>CanPerform</key><true/></dict></array>
-            </dict></plist>
-            """.write(toFile: bundle + "/Info.plist", atomically: false, encoding: .utf8)
-            try writeScript(
-                """
-                #!/bin/sh
-                test "$1" = can-perform && exit "$(cat "$WAFT_DATA/no" 2>/dev/null || echo 0)"
-                cp "$WAFT_FILE" "$WAFT_DATA/small.png" && echo '{"returnedItems": ["small.png"]}'
-                """, to: bundle + "/run")
+            try host.addHandler(
+                "images", activity: "org.example.resize", title: "Resize", itemTypes: "public.image",
+                more: "<key>MaximumItems</key><integer>1</integer><key>CanPerform</key><true/>",
+                script: """
+                    #!/bin/sh
+                    test "$1" = can-perform && exit "$(cat "$WAFT_DATA/no" 2>/dev/null || echo 0)"
+                    cp "$WAFT_FILE" "$WAFT_DATA/small.png" && echo '{"returnedItems": ["small.png"]}'
+                    """)
             try Data([1, 2, 3]).write(to: URL(fileURLWithPath: folder + "/a.png"))
             try "x".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
             func list(_ words: String...) async throws -> [String] {
@@ -330,6 +319,40 @@ struct ShareTests {
             #expect(try await !list("a.png").contains("org.example.resize"))
             let shown = try await host.run(arguments: ["handlers", "show", "images"])
             #expect(shown.output.contains("at most 1  org.example.resize\n"), "\(shown)")
+        }
+    }
+
+    @Test("a handler's activity reads what is made for it: standard input, a text, a program's item; nothing is left")
+    func madeItems() async throws {
+        try await withTemporaryFolder { folder in
+            let host = try host(folder)
+            try host.addHandler(
+                "shelf", activity: "org.example.put", title: "Put", itemTypes: "public.data",
+                script: """
+                    #!/bin/sh
+                    cat "$WAFT_FILE" >"$WAFT_DATA/copy"
+                    ls "$(dirname "$WAFT_FILE")/../../.." >"$WAFT_DATA/others" 2>&1
+                    exit 0
+                    """)
+            try writeScript(
+                """
+                #!/bin/sh
+                test "$1" = item || { echo '{"name": "made.txt", "type": "public.plain-text"}'; exit; }
+                echo made
+                """, to: folder + "/maker")
+            for (words, contents) in [
+                (["-"], "typed"), (["--text", "hello"], "hello"), (["--source", folder + "/maker"], "made\n"),
+            ] {
+                let done = try await host.run(
+                    arguments: ["share", "--activity", "org.example.put"] + words, input: "typed", in: folder)
+                #expect(done.exit == 0, "\(done.errors)")
+                let data = host.home + "/handler-data/org.example.shelf/"
+                #expect(try String(contentsOfFile: data + "copy", encoding: .utf8) == contents)
+                // The folder around it is closed as ever.
+                #expect(try String(contentsOfFile: data + "others", encoding: .utf8).contains("denied"))
+            }
+            let left = try FileManager.default.contentsOfDirectory(atPath: host.home + "/run/share")
+            #expect(left == [])
         }
     }
 }

@@ -41,8 +41,9 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
     package var temporaryFolder: String
     /// The Inbox: the hook can read, move out and remove its contents.
     package var inbox: String
-    /// The folder of the clear copies of sealed items, with the same rights as in the Inbox; nil for none.
-    package var clearFolder: String?
+    /// Folders of files that were made for the hook: clear copies of sealed items, and items of an activity that were no
+    /// files. With the same rights as in the Inbox.
+    package var copyFolders: [String]
     /// Whether the hook gets a stream as ``streamDescriptor``. Then the launcher's standard input is a socket with the
     /// hook's streams: ``PassedStreams``.
     package var hasStream: Bool
@@ -74,7 +75,7 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
         dataFolder: String,
         temporaryFolder: String,
         inbox: String,
-        clearFolder: String? = nil,
+        copyFolders: [String] = [],
         hasStream: Bool = false,
         readablePaths: [String] = [],
         writablePaths: [String] = [],
@@ -92,7 +93,7 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
         self.dataFolder = dataFolder
         self.temporaryFolder = temporaryFolder
         self.inbox = inbox
-        self.clearFolder = clearFolder
+        self.copyFolders = copyFolders
         self.hasStream = hasStream
         self.readablePaths = readablePaths
         self.writablePaths = writablePaths
@@ -120,7 +121,7 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
             throw .invalidPlan("more than \(Self.maximumArguments) arguments")
         }
         let paths =
-            [executable, bundle, dataFolder, temporaryFolder, inbox] + (clearFolder.map { [$0] } ?? []) + readablePaths
+            [executable, bundle, dataFolder, temporaryFolder, inbox] + copyFolders + readablePaths
             + writablePaths + forbiddenPlaces
         for path in paths {
             guard path.utf8.first == UInt8(ascii: "/") else { throw .invalidPlan("\(path) is not an absolute path") }

@@ -28,9 +28,11 @@ package struct ActivityProgram: Sendable {
 
     /// - Parameters:
     ///   - files: absolute paths of the shared items, which the program may read.
-    package init(_ program: HandlerProgram, runner: HandlerRunner, files: [String]) {
+    ///   - copies: absolute path of the folder with those that were made for it; nil if none was.
+    package init(_ program: HandlerProgram, runner: HandlerRunner, files: [String], copies: String? = nil) {
         var program = program
         program.readablePaths += files
+        program.copyFolders += [copies].compactMap(\.self)
         (self.program, self.runner) = (program, runner)
     }
 

@@ -45,6 +45,8 @@ package struct HandlerProgram: Hashable, Sendable {
     package var readablePaths: [String]
     /// Further absolute paths where it may write.
     package var writablePaths: [String]
+    /// Absolute paths of folders with files that were made for its call alone, in any place.
+    package var copyFolders: [String] = []
     /// Whether it may use the network.
     package var allowsNetwork: Bool
     /// Whether it may connect to Unix sockets.

@@ -184,7 +184,7 @@ package struct HandlerRunner: Sendable {
             dataFolder: program.dataFolder ?? scratch.path,
             temporaryFolder: scratch.path,
             inbox: inbox,
-            clearFolder: copies?.folder(of: program.identifier),
+            copyFolders: program.copyFolders + [copies?.folder(of: program.identifier)].compactMap(\.self),
             hasStream: stream != nil,
             readablePaths: program.readablePaths,
             writablePaths: program.writablePaths,

@@ -56,8 +56,8 @@ enum SandboxRules {
             throw .notRestricted("\(plan.inbox) contains \(covered), which is closed to handlers")
         }
         try allow(.inbox, inbox, plan.inbox, rules)
-        // It may be inside a forbidden place, and holds nothing else.
-        if let clear = plan.clearFolder { try allow(.inbox, OpenPlace.make(clear), clear, rules) }
+        // They may be inside a forbidden place, and hold nothing else.
+        for folder in plan.copyFolders { try allow(.inbox, OpenPlace.make(folder), folder, rules) }
 
         let bundle = try OpenPlace.make(plan.bundle)
         if let covered = forbidden.first(where: { bundle.contains($0) && bundle.path != $0 }) {

@@ -35,7 +35,7 @@ struct BundleActivity: Activity {
 
     func perform(_ items: ShareItems, _ scene: ShareScene) async throws -> [String] {
         let files = try items.files(in: scene.spool)
-        let program = try program(reading: files)
+        let program = try program(reading: items.items.compactMap(\.path), copies: scene.spool.folder)
         let facts = zip(items.items, files).map { Self.facts($0, file: $1) }
         let cancellation = Cancellation()
         let end: ActivityProgram.End
@@ -76,12 +76,12 @@ struct BundleActivity: Activity {
             size: item.offered.size)
     }
 
-    private func program(reading files: [String]) throws(CommandError) -> ActivityProgram {
+    private func program(reading files: [String], copies: String? = nil) throws(CommandError) -> ActivityProgram {
         let settings = context.settings
         guard
             let program = HandlerProgram(
                 bundle: bundle, defaultTimeLimit: settings.hookTimeout, requiresSandbox: settings.requiresSandbox)
         else { throw CommandError(.unexpected, "\(TerminalText.escaped(bundle.shownName)) has no program") }
-        return ActivityProgram(program, runner: try context.handlerRunner(), files: files)
+        return ActivityProgram(program, runner: try context.handlerRunner(), files: files, copies: copies)
     }
 }

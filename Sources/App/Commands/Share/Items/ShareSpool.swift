@@ -30,6 +30,9 @@ final class ShareSpool: Sendable {
         }
     }
 
+    /// Absolute path; nil as long as no file was made.
+    var folder: String? { state.withLock { $0.folder } }
+
     /// Leaves the files: another program reads them later. They go a day after this, at the next call of `add`.
     func keep() {
         state.withLock { $0.isKept = true }
