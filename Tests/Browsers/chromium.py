@@ -132,6 +132,14 @@ class Chromium(Page):
         for kind in ["dragEnter", "dragOver", "drop"]:
             self.devtools("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
 
+    def wait_within(self, selector, code):
+        """Waits until an expression is true in the page of a frame."""
+        self.command("POST", "/frame", {"id": self.command("POST", "/element", {"using": "css selector", "value": selector})})
+        try:
+            self.wait(code)
+        finally:
+            self.command("POST", "/frame", {"id": None})
+
     def press(self, *keys):
         """Presses keys one after the other, by their names in `KEYS`, or as characters."""
         actions = [{"type": kind, "value": KEYS.get(key, key)} for key in keys for kind in ["keyDown", "keyUp"]]

@@ -83,6 +83,11 @@ actor Browser {
     /// Drops files and folders from outside onto a part.
     func drop(_ paths: [String], on selector: String) async throws { try await send("drop_on", [selector] + paths) }
 
+    /// Waits until an expression of JavaScript is true in the page of a frame.
+    func wait(_ expression: String, within frame: String) async throws {
+        try await order("wait_within", frame, expression)
+    }
+
     /// Presses keys one after the other, by the names in `chromium.py`, or as characters.
     func press(_ keys: String...) async throws { try await send("press", keys) }
 

@@ -151,6 +151,66 @@ extension BrowserDeskTests {
             }
         }
 
+        /// Records a film of 20 pictures, in base64.
+        private static let recording = """
+            const canvas = document.createElement("canvas"), pen = canvas.getContext("2d"), pieces = [];
+            const recorder = new MediaRecorder(canvas.captureStream(), {mimeType: "video/webm"});
+            return new Promise(done => {
+                let count = 0;
+                const drawing = setInterval(() => {
+                    pen.fillRect(count, count, 9, 9);
+                    if (++count === 20) recorder.stop(), clearInterval(drawing);
+                }, 20);
+                recorder.ondataavailable = event => pieces.push(event.data);
+                recorder.onstop = () => {
+                    const reader = new FileReader();
+                    reader.onload = () => done(reader.result.split(",")[1]);
+                    reader.readAsDataURL(new Blob(pieces));
+                };
+                recorder.start();
+            });
+            """
+
+        /// Writes `tone.wav`: a second of silence.
+        private static let silence = """
+            import wave
+            with wave.open("tone.wav", "wb") as file:
+                file.setnchannels(1), file.setsampwidth(2), file.setframerate(8000)
+                file.writeframes(bytes(16000))
+            """
+
+        @Test("a film and a sound play in a frame of their own, in which no script runs", arguments: [false, true])
+        func players(areSealed: Bool) async throws {
+            try await DeskStage.take { stage in
+                let browser = stage.browser
+                let film: String = try await browser.script(Self.recording)
+                try stage.write("film.webm", try #require(Data(base64Encoded: film)))
+                let made = try await stage.host("study").run(
+                    "/usr/bin/python3", ["-c", Self.silence], in: stage.folder)
+                try #require(made.exit == 0, "\(made.errors)")
+                let host = try stage.host("kitchen")
+                if areSealed { try host.setUpProtection() }
+                try await stage.withDesk(["WAFT_ACCEPT": "everyone"]) { desk, receiver in
+                    if areSealed { try await host.unlock() }
+                    try await send(["film.webm", "tone.wav"], to: receiver, stage)
+                    try await desk.show("inbox")
+                    for (name, frame) in [("film.webm", "movie"), ("tone.wav", "sound")] {
+                        try await choose(name, browser)
+                        let player = "aside.pane iframe.\(frame)"
+                        try await browser.wait("document.querySelector('\(player)[sandbox=\"\"]') !== null")
+                        // The browser knows how long it is.
+                        try await browser.wait(
+                            "document.querySelector('video, audio')?.readyState >= 2", within: player)
+                    }
+                    let arrived = FileManager.default.contents(atPath: receiver.inbox + "/tone.wav")
+                    #expect((arrived == nil) == areSealed)
+                    let isApart: Bool = try await browser.script(
+                        "return document.querySelector('aside.pane iframe').contentDocument === null")
+                    #expect(isApart)
+                }
+            }
+        }
+
         @Test("sealed items are shown as locked, and read after an unlock in the window")
         func sealed() async throws {
             try await DeskStage.take { stage in

@@ -165,6 +165,46 @@ extension BrowserDeskTests {
             }
         }
 
+        /// The buttons of the sheet for all that this machine can do with the items.
+        private static let buttons = "[...document.querySelectorAll('#sheet-more button')].map(b => b.innerText).join()"
+
+        @Test(
+            "the sheet has the activities for the types of its items, and they run here, also for files of the browser")
+        func activities() async throws {
+            try await DeskStage.take { stage in
+                let (browser, contents) = (stage.browser, Data("to be put there\n".utf8))
+                let paths = [
+                    try stage.write("note.txt", contents), try stage.write("noise.bin", BrowserStage.noise(9_000)),
+                ]
+                let kitchen = try stage.host("kitchen")
+                try kitchen.addHandler(
+                    "shelf", activity: "org.example.put", title: "Put on the &lt;b&gt;shelf", itemTypes: "public.text",
+                    script: """
+                        #!/bin/sh
+                        cp "$WAFT_FILE" "$WAFT_DATA/copy" && echo '{"returnedItems": ["copy"]}'
+                        """)
+                try await stage.withDesk { desk, _ in
+                    try await desk.catchFileDialogs()
+                    try await browser.drop([paths[0]], on: "main h1")
+                    try await browser.wait("\(Self.buttons) === 'Put on the <b>shelf (shelf)'")
+                    try await browser.click("#sheet-more button")
+                    let copy = kitchen.home + "/handler-data/org.example.shelf/copy"
+                    try await browser.wait(for: copy, in: "#sheet-more [role=status]")
+                    #expect(FileManager.default.contents(atPath: copy) == contents)
+                    // Not each item is a text.
+                    try await desk.click("files", in: "#sheet")
+                    try await browser.choose([paths[1]])
+                    try await browser.wait("\(Self.buttons) === ''")
+                    for _ in paths { try await browser.click("#sheet-items button") }
+                    try await browser.type("typed", into: "#sheet-text")
+                    try await browser.wait("\(Self.buttons) === 'Put on the <b>shelf (shelf)'")
+                    try await browser.click("#sheet-more button")
+                    try await browser.wait(for: copy, in: "#sheet-more [role=status]")
+                    #expect(FileManager.default.contents(atPath: copy) == Data("typed".utf8))
+                }
+            }
+        }
+
         @Test("in Firefox and in German a chosen file arrives, and a question is answered")
         func firefox() async throws {
             try await DeskStage.take { stage in

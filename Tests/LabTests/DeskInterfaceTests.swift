@@ -190,6 +190,43 @@ struct DeskInterfaceTests {
         }
     }
 
+    @Test("the window learns the family of each type, of those too that a handler declares")
+    func families() async throws {
+        struct Facts: Decodable {
+            var families: [String: [String]]
+        }
+        try await withKitchen { kitchen, _, _ in
+            let bundle = kitchen.home + "/handlers/films.handler"
+            try FileManager.default.createDirectory(atPath: bundle, withIntermediateDirectories: true)
+            try """
+            <?xml version="1.0"?><plist version="1.0"><dict>
+            <key>CFBundleIdentifier</key><string>org.example.films</string>
+            <key>CFBundleExecutable</key><string>run</string>
+            <key>UTExportedTypeDeclarations</key><array><dict>
+            <key>UTTypeIdentifier</key><string>org.example.film</string>
+            <key>UTTypeConformsTo</key><string>public.movie</string>
+            <key>UTTypeTagSpecification</key><dict><key>public.filename-extension</key><string>film</string></dict>
+            </dict></array></dict></plist>
+            """.write(toFile: bundle + "/Info.plist", atomically: false, encoding: .utf8)
+            try writeScript("#!/bin/sh\n", to: bundle + "/run")
+            try await withDesk(kitchen) { desk in
+                try await desk.enter()
+                let facts = try await desk.curl(desk.base + "/facts").body
+                let table = try JSONDecoder().decode(Facts.self, from: Data(facts.utf8)).families
+                let expected = [
+                    "org.webmproject.webm": "movie", "org.example.film": "movie", "org.matroska.mka": "sound",
+                    "org.webmproject.webp": "image", "public.iso-image": "archive", "public.zip-archive": "archive",
+                    "net.daringfireball.markdown": "text", "com.adobe.pdf": "pdf", "public.folder": "folder",
+                    "org.openxmlformats.wordprocessingml.document": "document", "org.waft.appimage": "program",
+                    "org.debian.deb-archive": "program", "public.url": "link",
+                ]
+                for (type, family) in expected {
+                    #expect(table.filter { $0.value.contains(type) }.map(\.key) == [family], "\(type)")
+                }
+            }
+        }
+    }
+
     @Test("each document of the interface is as its schema says")
     func schema() async throws {
         try await withKitchen { kitchen, study, _ in

@@ -6,6 +6,7 @@ import NIOPosix
 import SecureTransport
 import Sharing
 import SystemCalls
+package import UniformTypes
 import WebPages
 
 /// The desk while it runs: two ports of loopback, for the pages and for the previews.
@@ -24,11 +25,13 @@ package struct DeskListener: Sendable {
 
     /// Binds both ports.
     /// - Parameters:
+    ///   - types: all that are known.
     ///   - run: the private folder of the session.
     ///   - shared: absolute paths that are to be shared.
     /// - Throws: `ListenerError`, `SystemError`.
     package static func bind(
-        program: DeskProgram, name: String, version: String, shared: [String], run: String, logger: Logger
+        program: DeskProgram, name: String, version: String, shared: [String],
+        types: @escaping @Sendable () -> TypeRegistry, run: String, logger: Logger
     ) async throws -> DeskListener {
         let (pages, previews) = (try await bind(logger), try await bind(logger))
         let folder = try DeskFolder(in: run)
@@ -38,7 +41,7 @@ package struct DeskListener: Sendable {
             DeskServer.Host(
                 program: program, door: door, windows: windows, authorities: authorities(pages.port),
                 previews: "http://127.0.0.1:\(previews.port)/\(token)", name: name, version: version, shared: shared,
-                folder: folder.path))
+                types: types, folder: folder.path))
         return DeskListener(
             pages: pages, previews: previews, server: server,
             previewServer: PreviewServer(

@@ -3,6 +3,7 @@ package import HTTPChannel
 import NIOCore
 import NIOHTTP1
 import Sharing
+package import UniformTypes
 import WebPages
 
 /// Serves the windows of the desk: its pages, and the verbs of the command line for them. One for all connections.
@@ -21,16 +22,19 @@ package final class DeskServer: Sendable {
         package var version: String
         /// Absolute paths that are to be shared.
         package var shared: [String]
+        /// All types that are known. Blocks on the disk.
+        package var types: @Sendable () -> TypeRegistry
         /// A private folder for the programs that hand over what the browser sends.
         package var folder: String
 
         package init(
             program: DeskProgram, door: DeskDoor, windows: DeskWindows, authorities: Set<String>, previews: String,
-            name: String, version: String, shared: [String], folder: String
+            name: String, version: String, shared: [String], types: @escaping @Sendable () -> TypeRegistry,
+            folder: String
         ) {
             (self.program, self.door, self.windows) = (program, door, windows)
             (self.authorities, self.previews, self.name) = (authorities, previews, name)
-            (self.version, self.shared, self.folder) = (version, shared, folder)
+            (self.version, self.shared, self.types, self.folder) = (version, shared, types, folder)
         }
     }
 
@@ -85,7 +89,8 @@ package final class DeskServer: Sendable {
             try await exchange.respond(
                 .ok,
                 json: DeskFacts(
-                    name: host.name, previews: host.previews, shared: host.shared, version: host.version))
+                    name: host.name, previews: host.previews, shared: host.shared, version: host.version,
+                    families: TypeFamily.table(host.types())))
         case (.POST, "verb", 1): try await runVerb(exchange)
         case (.GET, "window", 1): try await openWindow(exchange)
         case (.DELETE, "windows", 4) where names[2] == "calls": try await cancelCall(exchange, names[1], names[3])
@@ -147,4 +152,6 @@ private struct DeskFacts: Encodable {
     var previews: String
     var shared: [String]
     var version: String
+    /// The types of each family, by the names of `TypeFamily`.
+    var families: [String: [String]]
 }

@@ -51,7 +51,8 @@ struct DeskCommand: AsyncParsableCommand {
             try context.home.makeFolders()
             listener = try await DeskListener.bind(
                 program: DeskProgram(path: try OwnPrograms.running()), name: context.settings.name,
-                version: Version.text, shared: files.map(whole), run: context.home.run,
+                version: Version.text, shared: files.map(whole),
+                types: context.home.typeRegistry, run: context.home.run,
                 logger: context.logger("waft"))
         } catch let error as CommandError {
             throw error

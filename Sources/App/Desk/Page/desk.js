@@ -1,5 +1,5 @@
 // Entry, views and streams.
-import {$, changed, counted, h, icon, lineOf, linesOf, on, post, problem, put, replace, say, show, store, t, verb, watch} from "/parts.js";
+import {$, changed, counted, h, icon, learnTypes, lineOf, linesOf, on, post, problem, put, replace, say, show, store, t, verb, watch} from "/parts.js";
 import {heard} from "/events.js";
 import {countdown} from "/visible.js";
 import {acceptDrops} from "/drops.js";
@@ -138,6 +138,7 @@ function run() {
 drawNav();
 if (await enter()) {
 	store.facts = await (await fetch("/facts")).json();
+	learnTypes(store.facts.families);
 	showFacts();
 	run();
 	acceptDrops();

@@ -32,7 +32,7 @@ function content({arrival, type, kind, stored}, pages) {
 	if (arrival && form === "image") return h("img.picture", {src, alt: t("pictureOf", {name: stored}), onerror: event => event.target.remove()});
 	if (arrival && pages) return h("div.pages", {tabIndex: 0}, [...Array(Math.min(pages, 99)).keys()].map(n => h("img", {loading: "lazy",
 		src: `${src}/pages/${n + 1}`, alt: t("page", {n: n + 1}), onerror: ({target}) => (n ? target : target.parentNode).remove()})));
-	if (arrival && /movie|sound/.test(form)) return h("iframe." + form, {src, sandbox: "", title: t("playerOf", {name: stored}), referrerPolicy: "no-referrer"});
+	if (arrival && /movie|sound/.test(form)) return h("iframe." + form, {src: src + "/player", sandbox: "", title: t("playerOf", {name: stored}), referrerPolicy: "no-referrer"});
 }
 
 const call = a => h("li.call", h("div.what", h("strong", shown(a.name ?? a.handler)),

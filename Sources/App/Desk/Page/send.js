@@ -1,5 +1,5 @@
 // The sheet: what, and to whom, or what else to do with it.
-import {$, alarm, button, called, counted, deviceIcon, family, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
+import {$, alarm, button, called, counted, deviceIcon, familyOf, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
 	shown, sign, size, status, submit, t, target, verb} from "/parts.js";
 import {tar} from "/tar.js";
 import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
@@ -71,7 +71,7 @@ function draw(sheet) {
 
 function itemRow(item, place) {
 	const note = item.kind === "path" ? shown(item.path) : item.kind === "tree" ? t("folderOf", {n: item.files.length, size: size(item.size)}) : size(item.size);
-	const kind = item.kind === "path" ? "document" : family(item.blob.type.replace("/", "."), item.kind);
+	const kind = item.kind === "path" ? "document" : familyOf(item);
 	return row(kind, item.name, note, sign(t("removeItem", {name: item.name}), "cross", () => {
 		items.splice(place, 1);
 		drawItems();

@@ -1,23 +1,21 @@
 // Families of types, for icons, filters and pictures.
 
-const FAMILIES = [
-	["link", /url$|internet-location/],
-	["folder", /^public\.(folder|directory)|package$/],
-	["image", /image|jpeg|png|gif|tiff|webp|heic|heif|avif|bmp|svg|photo|raw-/],
-	["movie", /movie|video|mpeg-?4$|quicktime|matroska|webm|avi$|\.mp4/],
-	["sound", /audio|mp3|flac|wav|ogg|midi|sound|aiff/],
-	["pdf", /pdf/],
-	["archive", /archive|zip|tar|rar|7z|gzip|disk-image|xz|bzip/],
-	["program", /executable|script|elf|application$|debian|rpm|appimage|source/],
-	["document", /doc|sheet|presentation|office|pages|numbers|keynote|epub|word|excel|rtf|html/],
-	["text", /text|json|xml|yaml|csv|log|calendar|vcard|contact/],
-];
-export const families = [...FAMILIES.map(([name]) => name), "other"];
+export const families = ["link", "folder", "image", "movie", "sound", "pdf", "archive", "program", "document", "text", "other"];
+const known = new Map();
+
+export function learnTypes(table) {
+	for (const [family, types] of Object.entries(table)) for (const type of types) known.set(type.toLowerCase(), family);
+}
 
 export function family(type = "", kind = "") {
-	if (kind === "tree") return "folder";
-	if (kind === "url") return "link";
-	return FAMILIES.find(([, pattern]) => pattern.test(type))?.[0] ?? "other";
+	return kind === "tree" ? "folder" : kind === "url" ? "link" : known.get(type.toLowerCase()) ?? "other";
+}
+
+// The family of a file of the browser, which has a MIME type.
+const MIME = {image: "image", video: "movie", audio: "sound", text: "text", pdf: "pdf", zip: "archive"};
+export function familyOf(item) {
+	const [first, second] = item.blob?.type.split("/") ?? [];
+	return item.kind === "tree" ? "folder" : MIME[second] ?? MIME[first] ?? "document";
 }
 
 // Whether the gateway may have a small picture.

@@ -61,7 +61,8 @@ package final class PreviewServer: Sendable {
         else { return try await exchange.refuseUnknown() }
         switch (names.count, names.dropFirst().first) {
         case (3, "items"): try await showItem(exchange, names[2], isThumbnail: false)
-        case (4, "items"): try await showThumbnail(exchange, names[2])
+        case (4, "items") where names[3] == "thumb": try await showThumbnail(exchange, names[2])
+        case (4, "items") where names[3] == "player": try await showPlayer(exchange, names[2])
         case (5, "items"): try await showPage(exchange, names[2], names[4])
         case (4, "offers"): try await showOffer(exchange, names[2], names[3])
         default: try await exchange.refuseUnknown()
@@ -105,18 +106,44 @@ package final class PreviewServer: Sendable {
         var protection: String?
     }
 
-    private func showItem(_ exchange: HTTPExchange, _ name: String, isThumbnail: Bool) async throws {
-        guard let number = Int64(name), number > 0 else { return try await exchange.refuseUnknown() }
+    /// An item that is shown.
+    private struct Item {
+        var number: Int64
+        var path: String
+        /// Its MIME type.
+        var form: String
+        var isSealed: Bool
+        /// `video` or `audio`; nil for all else.
+        var player: String? { ["video", "audio"].first { form.hasPrefix($0 + "/") } }
+    }
+
+    /// - Returns: nil if there is no such item, or it is not shown.
+    private func item(_ name: String, isThumbnail: Bool = false) async -> Item? {
+        guard let number = Int64(name), number > 0 else { return nil }
         let (end, output) = await program.output(["inbox", "show", "\(number)", "--json"], limit: Self.factBytes)
         guard end.exit == 0, let arrival = try? JSONDecoder().decode(Arrival.self, from: output),
             let path = arrival.path, let type = arrival.type.flatMap({ UniformType($0) }),
             let form = Self.form(of: type, isThumbnail: isThumbnail)
-        else { return try await exchange.refuseUnknown() }
-        if arrival.protection != nil {
-            guard form.hasPrefix("image/"), let picture = await picture(of: number, ["--pixels", "\(Self.pagePixels)"])
-            else { return try await exchange.refuseUnknown() }
-            return try await show(picture, exchange)
-        }
+        else { return nil }
+        return Item(number: number, path: path, form: form, isSealed: arrival.protection != nil)
+    }
+
+    /// A page with a film or a sound: browsers save some types as files that they play in a page.
+    private func showPlayer(_ exchange: HTTPExchange, _ name: String) async throws {
+        guard let item = await item(name), let player = item.player else { return try await exchange.refuseUnknown() }
+        let style = "html,body{margin:0;height:100%}\(player){width:100%;height:100%}"
+        let page = """
+            <!doctype html><meta charset="utf-8"><title>Waft</title><style>\(style)</style>
+            <\(player) controls src="../\(item.number)"></\(player)>
+
+            """
+        try await exchange.respond(.ok, contentType: "text/html; charset=utf-8", body: ByteBuffer(string: page))
+    }
+
+    private func showItem(_ exchange: HTTPExchange, _ name: String, isThumbnail: Bool) async throws {
+        guard let item = await item(name, isThumbnail: isThumbnail) else { return try await exchange.refuseUnknown() }
+        let (number, path, form) = (item.number, item.path, item.form)
+        if item.isSealed { return try await showSealed(item, exchange) }
         let source = try ItemSources.make(path: path)
         guard source.offered.kind == .file else { return try await exchange.refuseUnknown() }
         let download = try FileDownload(source)
@@ -126,6 +153,21 @@ package final class PreviewServer: Sendable {
         }
         guard let (status, length) = try await exchange.prepare(download, number: Int(number)) else { return }
         try await exchange.respond(status, contentType: form, length: length) { try download.next() }
+    }
+
+    /// The small form of a picture; a film or a sound as it is opened, from its beginning on. A text is shown by the desk.
+    private func showSealed(_ item: Item, _ exchange: HTTPExchange) async throws {
+        if item.form.hasPrefix("image/"),
+            let picture = await picture(of: item.number, ["--pixels", "\(Self.pagePixels)"])
+        {
+            return try await show(picture, exchange)
+        }
+        guard item.player != nil, exchange.head.method == .GET else { return try await exchange.refuseUnknown() }
+        try await exchange.respond(
+            .ok, contentType: item.form,
+            streaming: { [program] send in
+                _ = await program.run(["inbox", "cat", "\(item.number)"]) { try await send(ByteBuffer(bytes: $0)) }
+            })
     }
 
     /// The MIME type as which a type is shown; nil for one that is not.
