@@ -10,7 +10,6 @@ const pictureless = new Set();
 // Choices of the user while this window is open.
 let grid = true, takeTo = "";
 
-// Whether an item cannot be read before an unlock.
 export function isLocked({protection}) {
 	const now = store.protection;
 	return !!protection && protection !== "none" && !(protection === "untilFirstUnlock" ? now?.unlockedOnce : now?.unlocked);
@@ -245,6 +244,7 @@ export function open(main, signal, wanted) {
 			drawSenders();
 		} else if (old) old.delivery = {opened: "yes", deferred: "waiting", failed: "failed"}[line.event]; else return;
 		draw();
+		if (pane === line.arrival && side.querySelector("[data-key=retry]")) {closePane(); openPane(old);}
 	}, signal);
 	on("protection", () => {drawSeal(); list.set(seen, grid);}, signal);
 	on("back", load, signal);

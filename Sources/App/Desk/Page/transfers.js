@@ -1,10 +1,10 @@
-import {alarm, called, cardHead, changed, counted, dots, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated, lasting, linesOf, named,
+import {alarm, called, cardHead, changed, counted, dots, eachSecond, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated, lasting, linesOf, named,
 	on, oneOf, problem, put, replace, row, shown, sign, size, store, svg, t, verb, when} from "/parts.js";
 
 // Bytes a second over the last three seconds; 0 if nothing moves.
 function rate({samples}) {
 	const last = samples.at(-1), from = samples.findLast(s => last.at - s.at > 3000) ?? samples[0];
-	return last && last.at > from.at ? (last.bytes - from.bytes) / (last.at - from.at) * 1000 : 0;
+	return last?.at > from?.at && performance.now() - last.at < 5e3 ? (last.bytes - from.bytes) / (last.at - from.at) * 1000 : 0;
 }
 
 function figures(transfer) {
@@ -51,7 +51,7 @@ function state({way, to, state, queued, good, cancelled, results, count}) {
 
 function resultRow({state, name = "", stored, size: bytes, answer, reason, arrival}) {
 	const text = dots(stored && stored !== name ? t("storedAs", {name: stored}) : oneOf("result-", state),
-		answer !== "none" && oneOf("delivery-", answer), shown(reason), bytes && size(bytes));
+		!/none|pending/.test(answer) && oneOf("delivery-", answer), shown(reason), bytes && size(bytes));
 	return fate(okay(state), arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
 }
 
@@ -127,6 +127,6 @@ export function open(main, signal) {
 	main.append(head("transfers"), none, list, outbox);
 	on("transfers", draw, signal);
 	on("outbox back contacts", () => drawOutbox(outbox), signal);
-	draw();
+	eachSecond(draw, signal);
 	drawOutbox(outbox);
 }

@@ -1,5 +1,3 @@
-// Families of types, for icons, filters and pictures.
-
 export const families = ["link", "folder", "image", "movie", "sound", "pdf", "archive", "program", "document", "text", "other"];
 const known = new Map();
 
@@ -18,5 +16,5 @@ export function familyOf(item) {
 	return item.kind === "tree" ? "folder" : MIME[second] ?? MIME[first] ?? "document";
 }
 
-// Whether the gateway may have a small picture.
+// Whether there may be a small picture.
 export const hasThumb = (type, kind) => /^(image|movie|pdf)$/.test(family(type, kind));

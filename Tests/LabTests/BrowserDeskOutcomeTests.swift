@@ -1,0 +1,80 @@
+import Foundation
+import Subprocess
+import Testing
+
+extension BrowserDeskTests {
+    /// The answers of handlers, and connections that break.
+    @Suite("Outcomes in the window")
+    struct Outcomes {
+        /// Adds a handler for texts.
+        private func addHandler(to host: Host, _ script: String) async throws {
+            let path = host.home + "/run.sh"
+            try writeScript(script, to: path)
+            let added = try await host.run(arguments: [
+                "handlers", "add", "--name", "Reader", "--run", path, "--type", "public.text",
+            ])
+            try #require(added.exit == 0, "\(added.errors)")
+        }
+
+        @Test("a handler's answer stands in the transfer, and with its output in the Inbox, where it is asked again")
+        func handlers() async throws {
+            try await DeskStage.take { stage in
+                let (browser, kitchen, study) = (stage.browser, try stage.host("kitchen"), try stage.host("study"))
+                let path = try stage.write("note.txt", Data("hello".utf8))
+                try await addHandler(
+                    to: kitchen,
+                    """
+                    #!/bin/sh
+                    test -e "$WAFT_DATA/seen" && exit 0
+                    touch "$WAFT_DATA/seen"
+                    echo 'broken <i>' >&2
+                    exit 3
+                    """)
+                try await stage.withDesk(["WAFT_ACCEPT": "everyone"]) { desk, receiver in
+                    try await desk.show("transfers")
+                    let sent = try await study.run(
+                        Programs.waft, ["send", path, "--to", DeskStage.kitchen(receiver)], in: stage.folder)
+                    #expect(sent.exit == 0, "\(sent.errors)")
+                    try await browser.wait(for: "handler: failed", in: "main .transfer")
+                    try await desk.show("inbox")
+                    let item = "main [role=option] bdi[title=\"note.txt\"]"
+                    try await browser.wait("document.querySelector('\(item)') !== null")
+                    try await browser.click(item)
+                    try await browser.wait(for: "broken <i>", in: "aside.pane details pre")
+                    try await browser.wait(for: "handler: failed", in: "aside.pane dl")
+                    try await desk.click("retry", in: "aside.pane")
+                    try await browser.wait(for: "handler: yes", in: "aside.pane dl")
+                    // By hand it goes to the same handler again.
+                    try await desk.click("openIn", in: "aside.pane")
+                    try await browser.wait(for: "Reader", in: "aside.pane .openers")
+                }
+            }
+        }
+
+        @Test("a sending whose connection breaks says so in the window, goes on, and arrives whole")
+        func resumed() async throws {
+            try await DeskStage.take { stage in
+                let (browser, contents) = (stage.browser, BrowserStage.noise(20 << 20))
+                let path = try stage.write("large.bin", contents)
+                let (kitchen, study) = (try stage.host("kitchen"), try stage.host("study"))
+                try await kitchen.withReceiver(Programs.waftd, []) { _ in
+                    try await kitchen.withDesk(browser, [path]) { desk in
+                        try await stage.lab.call(["rate", stage.lab.name, "kitchen", "40mbit"])
+                        try await study.withReceiver { receiver in
+                            try await desk.click("to-\(receiver.id)", in: "#sheet")
+                            try await browser.click("#sheet-go")
+                            try await browser.wait("document.querySelector('main .transfer progress')?.value > 0.3")
+                            receiver.signal(.kill)
+                            try await browser.wait(for: "it goes on", in: "main .transfer")
+                        }
+                        try await stage.lab.call(["rate", stage.lab.name, "kitchen", "off"])
+                        try await study.withReceiver { receiver in
+                            try await browser.wait("document.querySelector('main .transfer.good') !== null")
+                            #expect(FileManager.default.contents(atPath: receiver.inbox + "/large.bin") == contents)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
