@@ -91,24 +91,55 @@ extension BrowserDeskTests {
             }
         }
 
-        @Test("a contact that is away gets its text from the outbox when it comes")
+        @Test("a contact that is away gets a text and a folder of the browser from the outbox when it comes")
         func away() async throws {
             try await DeskStage.take { stage in
                 let (browser, attic) = (stage.browser, try stage.host("attic"))
+                try stage.write("trip/deep/b.txt", Data("b".utf8))
                 try await stage.withDesk(contacts: ["attic"]) { desk, _ in
                     try await desk.click("peer-\(attic.ownID())", in: "main")
+                    try await desk.catchFileDialogs()
+                    try await desk.click("folder", in: "#sheet")
+                    try await browser.choose([stage.folder + "/trip"])
+                    try await browser.wait(for: "trip", in: "#sheet-items")
                     try await browser.type("for later", into: "#sheet-text")
                     try await browser.wait(for: "outbox", in: "#sheet-note")
                     try await browser.click("#sheet-go")
-                    try await browser.wait(for: "for later", in: "main .job")
+                    try await browser.wait("document.querySelectorAll('main .job').length === 2")
                     try await attic.withReceiver { attic in
-                        try await eventually { try attic.names() == ["for later.txt"] }
+                        try await eventually { try attic.names() == ["for later.txt", "trip"] }
+                        let arrived = FileManager.default.contents(atPath: attic.inbox + "/trip/deep/b.txt")
+                        #expect(arrived == Data("b".utf8))
                         try await eventually {
                             try await !desk.host.run(arguments: ["outbox", "list"]).output.contains("Attic")
                         }
                         try await desk.show("peers")
                         try await desk.show("transfers")
                         try await browser.wait(for: "sent", in: "main .job")
+                    }
+                }
+            }
+        }
+
+        @Test("a phone with LocalSend gets a dropped file, and a dropped folder by way of the outbox")
+        func phone() async throws {
+            try await DeskStage.take { stage in
+                let (browser, contents) = (stage.browser, BrowserStage.noise(200_000))
+                let photo = try stage.write("photo.jpg", contents)
+                try stage.write("trip/deep/größe.txt", Data("b".utf8))
+                try await stage.withDesk { desk, _ in
+                    try await stage.host("study").withApp("1.18", at: "192.168.77.2") { app in
+                        let phone = "main .peer:not(.away)"
+                        try await browser.wait(for: "LocalSend", in: phone)
+                        try await browser.drop([photo], on: phone)
+                        try await browser.wait("document.querySelector('main .transfer.good') !== null")
+                        #expect(FileManager.default.contents(atPath: app.received("photo.jpg")) == contents)
+                        try await desk.show("peers")
+                        try await browser.drop([stage.folder + "/trip"], on: phone)
+                        try await browser.wait(for: "trip", in: "main .job")
+                        try await eventually {
+                            FileManager.default.contents(atPath: app.received("trip/deep/größe.txt")) == Data("b".utf8)
+                        }
                     }
                 }
             }

@@ -108,4 +108,36 @@ struct SourceTests {
                 try calls(folder) == ["placeholder org.waft.activity.queue ", "item org.waft.activity.queue "])
         }
     }
+
+    @Test("a folder that a program makes is copied into the outbox, and arrives whole")
+    func queuedFolder() async throws {
+        try await withTemporaryFolder { folder in
+            let (kitchen, study) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study"))
+            let trip = folder + "/trip"
+            try FileManager.default.createDirectory(atPath: trip + "/deep/empty", withIntermediateDirectories: true)
+            try "a".write(toFile: trip + "/deep/größe.txt", atomically: false, encoding: .utf8)
+            try FileManager.default.createSymbolicLink(atPath: trip + "/link", withDestinationPath: "deep/größe.txt")
+            let source = try program(
+                folder, placeholder: #"echo '{"name": "trip", "kind": "tree", "size": 1, "entries": 5}'"#,
+                item: "tar -C '\(trip)' -c .")
+            try await kitchen.withReceiver { running in
+                let queued = try await study.run(
+                    arguments: ["send", "--source", source, "--to", running.address, "--queue"])
+                #expect(queued.exit == 0, "\(queued)")
+                // The copy is sent, and not what the program would make now.
+                try FileManager.default.removeItem(atPath: source)
+                try await study.withReceiver(Programs.waftd, []) { _ in _ = try await running.log.first("stored") }
+                let arrived = try await kitchen.run("/usr/bin/diff", ["-r", trip, running.inbox + "/trip"])
+                #expect(arrived.exit == 0, "\(arrived)")
+            }
+            // A folder that is not whole is not queued.
+            let broken = try program(
+                folder, placeholder: #"echo '{"name": "trip", "kind": "tree", "size": 1, "entries": 5}'"#,
+                item: "tar -C '\(trip)' -c . | head -c 1024")
+            let refused = try await study.run(arguments: ["send", "--source", broken, "--to", "x", "--queue"])
+            #expect(refused.exit != 0, "\(refused)")
+            let jobs = try await study.run(arguments: ["outbox", "list"])
+            #expect(jobs.output.isEmpty, "\(jobs)")
+        }
+    }
 }

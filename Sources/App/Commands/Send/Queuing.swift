@@ -72,12 +72,6 @@ struct Queuing {
     private func add(_ source: any ItemSource, _ number: Int, to draft: OutboxDraft) throws {
         // A program makes its item now: there is no peer that could accept it first.
         if source is ProgramSource {
-            guard source.offered.kind != .tree else {
-                throw CommandError(
-                    .ineligible,
-                    "\(TerminalText.escaped(source.offered.name.text)): a folder that a program makes cannot wait in the outbox",
-                    hint: "make the folder on the disk first, and queue that")
-            }
             return try draft.addCopy(of: source)
         }
         switch number {

@@ -1,4 +1,3 @@
-// The view of the questions: offers that wait for an answer.
 import {alarm, attempt, button, cardHead, counted, dots, eachSecond, empty, family, field, fold, form, framed, h, hasFocus, head, icon, isolated, label,
 	lasting, named, on, put, row, select, short, shown, size, store, t, warning, wayOf} from "/parts.js";
 

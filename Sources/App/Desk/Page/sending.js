@@ -75,7 +75,7 @@ export async function stream(items, more, {each, began, unreadable}) {
 export async function sendFiles(peer, items, subject) {
 	const transfer = begin(peer, items.map(({name, size, kind}) => ({name, size, kind})));
 	try {
-		finish(transfer, await stream(items, {to: target(peer), queue: peer.away, subject: subject || undefined}, {
+		finish(transfer, await stream(items, {to: target(peer), queue: peer.away || /^local/.test(peer.via) && items.some(i => i.kind === "tree"), subject: subject || undefined}, {
 			each: line => take(transfer, line),
 			began: end => {transfer.cancel = () => {transfer.stop.abort(); end();};},
 			unreadable: () => {transfer.reason = t("unreadable");},

@@ -49,7 +49,7 @@ package struct LocalSendPlan: Sendable {
                 throw TransferError(
                     .unreadable,
                     "LocalSend names each file of a folder in the question, and \(source.origin) makes them afterwards: "
-                        + "send them as single files, or as an archive")
+                        + "send it with --queue, which makes them first")
             case .tree: try append(number, tree: source, name: source.offered.name.free(&taken).text)
             case .url:
                 let name = (try? SafeName(source.offered.name.split.stem + ".txt")) ?? source.offered.name
