@@ -76,5 +76,48 @@ extension BrowserDeskTests {
                 }
             }
         }
+
+        @Test("a job that is tried is cancelled in the window, and leaves the outbox with its card")
+        func outbox() async throws {
+            try await DeskStage.take { stage in
+                let browser = stage.browser
+                try await stage.withDesk(contacts: ["attic"]) { desk, _ in
+                    let queued = try await desk.host.run(
+                        arguments: ["send", "--text", "for later", "--to", "Attic", "--queue"])
+                    #expect(queued.exit == 0, "\(queued.errors)")
+                    try await desk.show("transfers")
+                    try await browser.wait(for: "Attic", in: "main .job")
+                    try await browser.click("main .job [data-key=cancel1]")
+                    try await browser.wait("document.querySelector('main .job [data-key=remove1]') !== null")
+                    try await browser.click("main .job [data-key=remove1]")
+                    try await browser.wait("document.querySelector('main .job') === null")
+                    let left = try await desk.host.run(arguments: ["outbox", "list", "--all"])
+                    #expect(left.output.isEmpty, "\(left)")
+                }
+            }
+        }
+
+        @Test("a handler that is added in the window gets what arrives")
+        func adding() async throws {
+            try await DeskStage.take { stage in
+                let browser = stage.browser
+                let path = try stage.write("note.txt", Data("hello".utf8))
+                let script = stage.folder + "/run it.sh"
+                try writeScript("#!/bin/sh\ncp \"$WAFT_FILE\" \"$WAFT_DATA/copy\"\n", to: script)
+                try await stage.withDesk(["WAFT_ACCEPT": "everyone"]) { desk, receiver in
+                    try await desk.show("handlers")
+                    for (example, text) in [("/home", script), ("Photos", "Copies"), ("public", "public.text")] {
+                        try await browser.type(text, into: "main form.fields input[placeholder^=\"\(example)\"]")
+                    }
+                    try await browser.click("main form.fields button[type=submit]")
+                    try await browser.wait(for: "Copies", in: "main .cards")
+                    let sent = try await stage.host("study").run(
+                        Programs.waft, ["send", path, "--to", DeskStage.kitchen(receiver)], in: stage.folder)
+                    #expect(sent.exit == 0, "\(sent.errors)")
+                    try await desk.show("transfers")
+                    try await browser.wait(for: "handler: yes", in: "main .transfer")
+                }
+            }
+        }
     }
 }

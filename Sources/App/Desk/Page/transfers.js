@@ -101,8 +101,8 @@ async function drawOutbox(node) {
 	const who = ({peer, to}) => isolated(called(peer ?? {id: to, name: to}));
 	const card = job => h("li.card.job", cardHead(icon("history"), h("h3", t("itemsTo", {items: counted(job.count), who: who(job)})),
 		dots(t("job-state-" + job.state), job.state === "waiting" && job.due && t("nextTry", {time: when(job.due)}), size(job.size)),
-	/waiting|failed/.test(job.state) && act(job, "retry", "job-retry"), job.state === "waiting" && act(job, "cancel"),
-	!/waiting|sending/.test(job.state) && act(job, "remove")),
+	/waiting|failed/.test(job.state) && act(job, "retry", "job-retry"),
+	act(job, /waiting|sending/.test(job.state) ? "cancel" : "remove")),
 	job.reason && h("p.help", shown(job.reason)), h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", named(item.name)])));
 	clearTimeout(later);
 	// Nothing tells of a job's end.
