@@ -140,4 +140,43 @@ struct SourceTests {
             #expect(jobs.output.isEmpty, "\(jobs)")
         }
     }
+
+    /// Archives that would leave their folder by a link, and the words of their refusal.
+    private static let hostile = [
+        ("file('../../up')", "the name is . or .."),
+        ("link('a', '/tmp'), file('a/pwned')", "the path is absolute"),
+        ("link('a', '../..'), file('a/pwned')", "leads out of its folder"),
+        ("folder('p'), link('a', 'p'), file('a/pwned')", "before its folder"),
+        ("folder('p'), link('a', 'p'), folder('a'), file('a/pwned')", "File exists"),
+    ]
+
+    @Test("an archive that leaves its folder by names or links writes nothing, and nothing waits", arguments: hostile)
+    func hostileArchive(_ steps: String, _ reason: String) async throws {
+        try await withTemporaryFolder { folder in
+            let study = Host.loopback(folder + "/study")
+            let archive = """
+                import io, sys, tarfile
+                tar = tarfile.open(fileobj=sys.stdout.buffer, mode="w|")
+                def add(name, kind, target="", data=b""):
+                    entry = tarfile.TarInfo("./" + name)
+                    entry.type, entry.linkname, entry.size = kind, target, len(data)
+                    tar.addfile(entry, io.BytesIO(data))
+                folder = lambda name: add(name, tarfile.DIRTYPE)
+                link = lambda name, target: add(name, tarfile.SYMTYPE, target)
+                file = lambda name: add(name, tarfile.REGTYPE, data=b"x")
+                \(steps)
+                tar.close()
+                """
+            try archive.write(toFile: folder + "/archive.py", atomically: false, encoding: .utf8)
+            let source = try program(
+                folder, placeholder: #"echo '{"name": "trip", "kind": "tree", "size": 1, "entries": 5}'"#,
+                item: "python3 '\(folder)/archive.py'")
+            let refused = try await study.run(arguments: ["send", "--source", source, "--to", "x", "--queue"])
+            #expect(refused.exit != 0 && refused.errors.contains(reason), "\(refused)")
+            let found = try await study.run("/usr/bin/find", [folder, "-name", "pwned", "-o", "-name", "up"])
+            #expect(found.output.isEmpty, "\(found)")
+            let jobs = try await study.run(arguments: ["outbox", "list", "--all"])
+            #expect(jobs.output.isEmpty, "\(jobs)")
+        }
+    }
 }
