@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import time
 
 from page import Fault, Page
 
@@ -67,23 +66,16 @@ class Chromium(Page):
         return self.command("POST", "/execute/sync", {"script": code, "args": list(arguments)})
 
     def element(self, selector):
-        found = self.command("POST", "/element", {"using": "css selector", "value": selector})
-        return "/element/" + next(iter(found.values()))
+        return self.command("POST", "/element", {"using": "css selector", "value": selector})
 
-    def click(self, selector):
-        for last in [False, False, True]:
-            try:
-                # In the middle, where no bar of the page lies above it.
-                self.script("document.querySelector(arguments[0])?.scrollIntoView({block: 'center', behavior: 'instant'})", selector)
-                return self.command("POST", self.element(selector) + "/click", {})
-            except Fault as fault:
-                # The page has replaced the part in between.
-                if last or not re.match("stale element|no such element", str(fault)):
-                    raise
-                time.sleep(0.1)
+    def act(self, part, action, **facts):
+        self.command("POST", f"/element/{next(iter(part.values()))}/{action}", facts)
 
-    def type(self, selector, text):
-        self.command("POST", self.element(selector) + "/value", {"text": text})
+    def press_on(self, part):
+        self.act(part, "click")
+
+    def type_into(self, part, text):
+        self.act(part, "value", text=text)
 
     def picture(self, path):
         with open(path, "wb") as file:
@@ -119,22 +111,22 @@ class Chromium(Page):
 
     def drop(self, *paths):
         """Drops files and folders from outside onto the middle of the window."""
-        data = {"items": [], "files": [os.path.abspath(path) for path in paths], "dragOperationsMask": 1}
-        for kind in ["dragEnter", "dragOver", "drop"]:
-            self.devtools("Input.dispatchDragEvent", type=kind, x=640, y=400, data=data)
+        self.drop_at(640, 400, paths)
 
-    def drop_on(self, selector, *paths):
-        """Drops files and folders from outside onto the middle of a part."""
-        x, y = self.script(
-            "const e = document.querySelector(arguments[0]); e.scrollIntoView({block: 'center', behavior: 'instant'});"
-            "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]", selector)
+    def drop_at(self, x, y, paths):
         data = {"items": [], "files": [os.path.abspath(path) for path in paths], "dragOperationsMask": 1}
         for kind in ["dragEnter", "dragOver", "drop"]:
             self.devtools("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
 
+    def drop_on(self, selector, *paths):
+        """Drops files and folders from outside onto the middle of a part."""
+        middle = "const r = arguments[0].getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]"
+        x, y = self.on(selector, lambda part: self.script(middle, part))
+        self.drop_at(x, y, paths)
+
     def wait_within(self, selector, code):
         """Waits until an expression is true in the page of a frame."""
-        self.command("POST", "/frame", {"id": self.command("POST", "/element", {"using": "css selector", "value": selector})})
+        self.command("POST", "/frame", {"id": self.element(selector)})
         try:
             self.wait(code)
         finally:

@@ -69,14 +69,13 @@ class Firefox(Page):
         return self.command("WebDriver:ExecuteScript", script=code, args=list(arguments))["value"]
 
     def element(self, selector):
-        found = self.command("WebDriver:FindElement", using="css selector", value=selector)
-        return next(iter(found["value"].values()))
+        return self.command("WebDriver:FindElement", using="css selector", value=selector)["value"]
 
-    def click(self, selector):
-        self.command("WebDriver:ElementClick", id=self.element(selector))
+    def press_on(self, part):
+        self.command("WebDriver:ElementClick", id=next(iter(part.values())))
 
-    def type(self, selector, text):
-        self.command("WebDriver:ElementSendKeys", id=self.element(selector), text=text)
+    def type_into(self, part, text):
+        self.command("WebDriver:ElementSendKeys", id=next(iter(part.values())), text=text)
 
     def picture(self, path):
         with open(path, "wb") as file:

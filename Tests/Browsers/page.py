@@ -1,10 +1,14 @@
 """The actions of a guest in a window, for every browser."""
 
 import os
+import re
 import time
 
 # A test that fails at once is good for whoever writes it.
 SECONDS = float(os.environ.get("BROWSER_TIMEOUT", 60))
+
+# The page has replaced the part, or has moved another one above it, since it was found.
+MOVED = re.compile("stale element|no such element|element click intercepted")
 
 
 class Fault(Exception):
@@ -12,7 +16,26 @@ class Fault(Exception):
 
 
 class Page:
-    """Subclasses have open, script, click, type, picture, forget, messages and close."""
+    """Subclasses have open, script, element, press_on, type_into, picture, forget, messages and close."""
+
+    def on(self, selector, action, seconds=SECONDS):
+        """Acts on a part in the middle of the window, where no bar of the page lies above it."""
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                part = self.element(selector)
+                self.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", part)
+                return action(part)
+            except Fault as fault:
+                if time.monotonic() > end or not MOVED.match(str(fault)):
+                    raise
+            time.sleep(0.03)
+
+    def click(self, selector):
+        self.on(selector, self.press_on)
+
+    def type(self, selector, text):
+        self.on(selector, lambda part: self.type_into(part, text))
 
     def wait(self, code, seconds=SECONDS):
         """Waits until an expression of the page is true, and returns its value."""

@@ -201,8 +201,9 @@ struct OutboxTests {
                 try await places.queue([try places.file("yes.txt", "yes")])
                 let status = try await places.study.run(arguments: ["status"])
                 #expect(status.output.contains("outbox"))
-                try await places.receiving { kitchen in _ = try await kitchen.log.first("stored") }
-                try await daemon.log.error(containing: "job=3 reason=- state=done")
+                try await places.receiving { _ in
+                    try await daemon.log.error(containing: "job=3 reason=- state=done")
+                }
             }
             #expect(try places.names() == ["yes.txt"])
             let again = try await places.study.run(arguments: ["outbox", "retry", "2"])

@@ -126,7 +126,11 @@ struct SourceTests {
                 #expect(queued.exit == 0, "\(queued)")
                 // The copy is sent, and not what the program would make now.
                 try FileManager.default.removeItem(atPath: source)
-                try await study.withReceiver(Programs.waftd, []) { _ in _ = try await running.log.first("stored") }
+                try await study.withReceiver(Programs.waftd, []) { daemon in
+                    _ = try await running.log.first("stored")
+                    // The receiver stores a moment before the outbox has its receipt.
+                    try await daemon.log.error(containing: "state=done")
+                }
                 let arrived = try await kitchen.run("/usr/bin/diff", ["-r", trip, running.inbox + "/trip"])
                 #expect(arrived.exit == 0, "\(arrived)")
             }
