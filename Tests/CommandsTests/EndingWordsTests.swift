@@ -24,6 +24,8 @@ struct EndingWordsTests {
         #expect(
             end.text
                 == "cancelled at 304.0 kB; standard input cannot be read again: run the whole pipeline again")
+        end.isStored = true
+        #expect(end.text == "everything is stored; the answers of handlers were not waited for")
     }
 
     @Test("an unanswered offer is reported once, with the time, and the peer's reason does not stand alone")

@@ -59,6 +59,7 @@ private struct Samples {
             .busy(EventLine.Busy(to: "study")),
             .remark(EventLine.Remark(to: "study", reason: "trip has 3 links, which LocalSend does not carry")),
             .resuming(EventLine.Resuming(to: "study", reason: "the connection was lost")),
+            .handling(EventLine.Handling(to: "study")),
             .sent(EventLine.Sent(item: sentItem)),
             .answered(.sent(to: "study", answers)),
             .progress(.sent(to: "study", course)),

@@ -97,6 +97,9 @@ struct BusClientTests {
         await #expect(throws: BusError.self) { try await BusClient.connect(to: address, limits: Self.limits) }
     }
 
+    private static let ownerChanges = BusMatch(
+        from: BusName.bus, path: BusName.busPath, interface: BusName.bus, member: "NameOwnerChanged")
+
     @Test("a name has one owner, until that one is released")
     func names() async throws {
         let bus = try await FakeLogind()
@@ -106,9 +109,7 @@ struct BusClientTests {
         try await first?.own("org.example.Name")
         let second = try await Self.connect(bus)
         await #expect(throws: BusError.nameTaken) { try await second.own("org.example.Name") }
-        let match = BusMatch(
-            from: BusName.bus, path: BusName.busPath, interface: BusName.bus, member: "NameOwnerChanged")
-        let changes = try await second.signals(match) { $0.string() }
+        let changes = try await second.signals(Self.ownerChanges) { $0.string() }
         first = nil
         for await name in changes where name == "org.example.Name" { break }
         try await second.own("org.example.Name")
@@ -122,15 +123,21 @@ struct BusClientTests {
         let match = Self.changes(of: "org.example.Service")
         let numbers = try await client.signals(match) { $0.uint32() }
         var iterator = numbers.makeAsyncIterator()
+        let owners = try await client.signals(Self.ownerChanges) { $0.string() }
+        var owned = owners.filter { $0 == "org.example.Service" }.makeAsyncIterator()
         for number in [1, 2] as [UInt32] {
-            let service = try await Self.connect(bus)
-            let forger = try await Self.connect(bus)
-            try await service.own("org.example.Service")
-            try await Self.send(99, as: match, from: forger)
-            // The bus has passed on the forger's signal before it answers.
-            _ = try await forger.call(.bus("GetId")) { $0.string() }
-            try await Self.send(number, as: match, from: service)
-            #expect(await iterator.next() == number)
+            do {
+                let service = try await Self.connect(bus)
+                let forger = try await Self.connect(bus)
+                try await service.own("org.example.Service")
+                try await Self.send(99, as: match, from: forger)
+                // The bus has passed on the forger's signal before it answers.
+                _ = try await forger.call(.bus("GetId")) { $0.string() }
+                try await Self.send(number, as: match, from: service)
+                #expect(await iterator.next() == number)
+            }
+            // The name was taken, and then released.
+            for _ in 1...2 { _ = await owned.next() }
         }
     }
 

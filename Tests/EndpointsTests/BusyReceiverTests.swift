@@ -56,7 +56,7 @@ struct BusyReceiverTests {
                 case .answered(let verdict): words.append("answered \(verdict.items[0].answer)")
                 case .busy(let reason): words.append("busy: \(reason)")
                 case .resuming: words.append("resuming")
-                case .remarked, .progressed, .settled: continue
+                case .remarked, .progressed, .settled, .handling: continue
                 }
             }
             #expect(

@@ -129,6 +129,7 @@ struct LocalSendSendingTests {
         case .progressed: "progressed"
         case .resuming: "resuming"
         case .settled: "settled"
+        case .handling: "handling"
         }
     }
 }

@@ -7,12 +7,11 @@ extension BrowserDeskTests {
     @Suite("Outcomes in the window")
     struct Outcomes {
         /// Adds a handler for texts.
-        private func addHandler(to host: Host, _ script: String) async throws {
+        private func addHandler(to host: Host, _ script: String, _ more: [String] = []) async throws {
             let path = host.home + "/run.sh"
             try writeScript(script, to: path)
-            let added = try await host.run(arguments: [
-                "handlers", "add", "--name", "Reader", "--run", path, "--type", "public.text",
-            ])
+            let words = ["handlers", "add", "--name", "Reader", "--run", path, "--type", "public.text"]
+            let added = try await host.run(arguments: words + more)
             try #require(added.exit == 0, "\(added.errors)")
         }
 
@@ -47,6 +46,45 @@ extension BrowserDeskTests {
                     // By hand it goes to the same handler again.
                     try await desk.click("openIn", in: "aside.pane")
                     try await browser.wait(for: "Reader", in: "aside.pane .openers")
+                }
+            }
+        }
+
+        @Test("a sending is stored at once, and its card has the answer of the peer's handler once there is one")
+        func answers() async throws {
+            try await DeskStage.take { stage in
+                let (browser, study) = (stage.browser, try stage.host("study"))
+                let path = try stage.write("note.txt", Data("hello".utf8))
+                let shared = study.home + "/shared"
+                try FileManager.default.createDirectory(atPath: shared, withIntermediateDirectories: true)
+                // It opens the first, and declines the next.
+                let script = """
+                    #!/bin/sh
+                    while ! test -e '\(shared)/go'; do sleep 0.05; done
+                    rm '\(shared)/go'
+                    # 0 is yes; 1, when it is there already, is no.
+                    mkdir "$WAFT_DATA/opened"
+                    """
+                try await addHandler(to: study, script, ["--writable", shared])
+                try await stage.withDesk { desk, _ in
+                    try await study.withReceiver { receiver in
+                        let peer = "main [data-key=\"peer-\(receiver.id)\"]"
+                        for (number, answer) in ["handler: yes", "handler: no"].enumerated() {
+                            try await desk.show("peers")
+                            try await browser.wait("document.querySelector('\(peer)') !== null")
+                            try await browser.drop([path], on: peer)
+                            let card = "main .transfer"
+                            try await browser.wait(for: "Stored and checked there", in: card)
+                            try await browser.wait(for: "waits for a handler", in: card)
+                            #expect(try receiver.names().count == number + 1)
+                            // Nothing is left to cancel.
+                            let cancel = "document.querySelector('\(card) button[aria-label^=Cancel]')"
+                            try await browser.wait("!\(cancel).checkVisibility()")
+                            try "".write(toFile: shared + "/go", atomically: false, encoding: .utf8)
+                            try await browser.wait(for: answer, in: card)
+                            try await browser.wait("document.querySelector('\(card)').matches('.good')")
+                        }
+                    }
                 }
             }
         }

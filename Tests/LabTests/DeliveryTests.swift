@@ -87,6 +87,37 @@ struct DeliveryTests {
         }
     }
 
+    @Test("a sender that waits for handlers is told that all is stored, and hears their answers after that")
+    func handling() async throws {
+        try await withKitchen { kitchen in
+            try await kitchen.add("Photos", #"while ! test -e "$OUT/go"; do sleep 0.05; done"#)
+            try await kitchen.host.withReceiver { running in
+                let path = kitchen.folder + "/a.png"
+                try png.write(to: URL(fileURLWithPath: path))
+                let words = ["send", path, "--wait", "opened", "--json", "--to", running.address]
+                let sent = try await kitchen.study.withProgram(Programs.waft, words) { sender in
+                    try await sender.transcript.says("\"event\":\"handling\"")
+                    #expect(try running.names() == ["a.png"])
+                    try "".write(toFile: kitchen.out + "/go", atomically: false, encoding: .utf8)
+                    try await sender.transcript.says("\"event\":\"opened\"")
+                }
+                #expect(sent.exit == 0, "\(sent.text)")
+                // Whoever does not want to wait any longer has sent everything all the same.
+                try FileManager.default.removeItem(atPath: kitchen.out + "/go")
+                let text = ["send", path, "--name", "b.png", "--wait", "opened", "--to", running.address]
+                let left = try await kitchen.study.atTerminal(text) { sender in
+                    try await sender.transcript.says("waiting for its handlers")
+                    try await sender.type("\u{03}")
+                    try await sender.transcript.says("everything is stored")
+                }
+                #expect(left.exit == 130, "\(left.text)")
+                #expect(try running.names() == ["a.png", "b.png"])
+                try "".write(toFile: kitchen.out + "/go", atomically: false, encoding: .utf8)
+                _ = try await running.log.first("opened") { $0.path?.hasSuffix("b.png") == true }
+            }
+        }
+    }
+
     @Test("the changes by handlers add and remove hold for the next transfer, every time")
     func changes() async throws {
         let rounds = 12

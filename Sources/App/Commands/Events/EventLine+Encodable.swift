@@ -21,6 +21,7 @@ extension EventLine: FieldGroups {
         case .offered(let fields): (.offered, fields)
         case .busy(let fields): (.busy, fields)
         case .resuming(let fields): (.resuming, fields)
+        case .handling(let fields): (.handling, fields)
         case .sent(let fields): (.sent, fields)
         case .answered(let fields): (.answered, fields)
         case .progress(let fields): (.progress, fields)

@@ -61,6 +61,10 @@ extension EventLine {
         var reason: String
     }
 
+    struct Handling: Encodable {
+        var to: String
+    }
+
     /// An item of a transfer that has ended.
     struct SentItem: Encodable {
         var to: String

@@ -13,6 +13,7 @@ enum EventLine {
     case offered(Offered)
     case busy(Busy)
     case resuming(Resuming)
+    case handling(Handling)
     /// The dialect gives no receipts: the other side has said that it has everything.
     case sent(Sent)
 

@@ -1,7 +1,7 @@
 /// The names of all lines of `--json`, the values of `event`: those of the cases of `EventLine`.
 enum EventName: String, Encodable, CaseIterable {
     // `waft send`
-    case item, skipped, queued, remark, offered, busy, resuming
+    case item, skipped, queued, remark, offered, busy, resuming, handling
     /// The dialect gives no receipts: the other side has said that it has everything.
     case sent
 

@@ -16,8 +16,11 @@ struct SendCancellation: Equatable {
     /// Of all accepted items; nil if unknown.
     var total: UInt64?
     var again = Again.resumes
+    /// Whether the sending waited for handlers only.
+    var isStored = false
 
     var text: String {
+        if isStored { return "everything is stored; the answers of handlers were not waited for" }
         guard bytes > 0 else { return "cancelled; nothing was sent" }
         let advice =
             switch again {

@@ -81,6 +81,16 @@ final class SendRendering: Sendable {
             }
         case .settled:
             Console.shared.endStatus()
+        case .handling:
+            let name = state.withLock { state in
+                state.courses[peer]?.cancellation.isStored = true
+                return state.courses[peer]?.peerName ?? TerminalText.escaped(peer, limit: 64)
+            }
+            if json {
+                EventLine.handling(EventLine.Handling(to: peer)).print()
+            } else if !quiet {
+                Console.shared.status("stored at \(name); waiting for its handlers \(Glyph.ellipsis)")
+            }
         }
     }
 

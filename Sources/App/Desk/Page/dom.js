@@ -25,7 +25,7 @@ function fill(node, rest) {
 function set(node, key, value) {
 	if (value === undefined || value === null) return;
 	if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-	else if (key.includes("-") || node instanceof SVGElement || key === "for" || key === "list" || key === "role") {
+	else if (/-|^for$/.test(key) || node instanceof SVGElement) {
 		if (value !== false || key.startsWith("aria-")) node.setAttribute(key, value);
 	} else node[key] = value;
 }

@@ -1,5 +1,5 @@
 // The lines of the two streams, put into the store.
-import {called, changed, counted, problem, say, store, t, verb} from "/parts.js";
+import {called, changed, counted, problem, say, store, sum, t, verb} from "/parts.js";
 import {takeVisibility} from "/visible.js";
 
 export const transferOf = more => ({items: [], total: 0, bytes: 0, samples: [], began: Date.now(), results: [], ...more});
@@ -30,6 +30,9 @@ export function sample(transfer, bytes, total) {
 	if (transfer.samples.length > 600) transfer.samples = transfer.samples.filter((_, n) => n % 2);
 }
 
+// Whether an item is where it should be.
+export const okay = ({state}) => /^(stored|sent|opened|deferred|handlerFailed|there)$/.test(state);
+
 // Puts the fate of an item into its transfer.
 export function settle(transfer, line, state) {
 	const {item, name, stored, size, reason, arrival, handlerAnswer: answer} = line, now = {item, name, stored, size, state, reason, arrival, answer};
@@ -43,7 +46,7 @@ function answered(line) {
 	if (line.acceptedCount) {
 		const transfer = incoming(line), yes = new Set(line.answers.filter(a => a.answer === "accepted").map(a => a.item));
 		transfer.count = line.acceptedCount;
-		if (transfer.items.length) transfer.total = transfer.items.reduce((sum, item) => sum + (yes.has(item.item) ? item.size ?? 0 : 0), 0);
+		if (transfer.items.length) transfer.total = sum(transfer.items, item => yes.has(item.item) && item.size);
 		transfer.results = line.answers.filter(a => !yes.has(a.item)).map(({item, answer}) => ({item, name: transfer.items[item]?.name, state: answer}));
 	} else if (store.offers.has(line.offer) && line.answers.some(a => a.answer === "expired")) say(t("expired"));
 	store.offers.delete(line.offer);
@@ -57,7 +60,7 @@ function done(line) {
 	const told = new Set(transfer.results.map(r => r.item));
 	// Items that are in the Inbox already are not stored again.
 	if (!line.reason && told.size < 500) for (const item of transfer.items) if (!told.has(item.item)) transfer.results.push({...item, state: "there"});
-	const stored = transfer.results.filter(r => /stored|opened|deferred|there/.test(r.state)).length;
+	const stored = transfer.results.filter(okay).length;
 	Object.assign(transfer, {state: "over", reason: line.reason, good: !line.reason && stored > 0});
 	if (stored) say(t("arrived", {items: counted(stored), name: called(transfer.peer)}));
 	changed("transfers");
@@ -113,7 +116,7 @@ const HEARD = {
 	stored(line) {
 		const transfer = incoming(line);
 		settle(transfer, line, "stored");
-		const bytes = transfer.results.reduce((sum, r) => sum + (r.state === "stored" ? r.size ?? 0 : 0), 0);
+		const bytes = sum(transfer.results, r => r.state === "stored" && r.size);
 		if (bytes > transfer.bytes) sample(transfer, bytes, Math.max(transfer.total, bytes));
 		changed("transfers");
 		changed("arrivals", line);

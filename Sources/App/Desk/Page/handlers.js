@@ -36,7 +36,7 @@ function card(line, load) {
 	h("p", line.documentTypes.map(({type}) => h("span.tag", shown(type))),
 		line.urlTypes.map(({scheme}) => h("span.tag", shown(scheme) + ":"))),
 	line.warnings.map(text => warning(shown(text))),
-	p && fold(t("may"), h("p.help", t("sandbox-" + (line.sandbox ?? "strict"))), things(may.map(text => h("li", text)))), error);
+	p && fold(t("may"), help("sandbox-" + (line.sandbox ?? "strict")), things(may.map(text => h("li", text)))), error);
 }
 
 function adding(load) {

@@ -24,7 +24,7 @@ const PATHS = {
 	room: "M4 20V10M10 20V4M16 20v-7M21 20H3",
 };
 
-export const icon = name => svg("svg", {class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false"},
+export const icon = name => svg("svg", {class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true"},
 	svg("path", {d: PATHS[name] ?? PATHS.document}));
 
 export const deviceIcon = peer => {

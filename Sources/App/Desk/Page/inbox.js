@@ -1,5 +1,5 @@
 import {ask, button, called, counted, dots, families, family, fold, framed, h, hasFocus, hasThumb, head, icon, lineOf, named, on, post, problem, put,
-	replace, searchField, select, show, shown, sign, size, status, store, t, verb, when} from "/parts.js";
+	replace, searchField, select, show, shown, sign, size, status, store, sum, t, verb, when} from "/parts.js";
 import {preview} from "/preview.js";
 import {roomPicture} from "/room.js";
 import {VirtualList} from "/virtual.js";
@@ -209,7 +209,7 @@ export function open(main, signal, wanted) {
 		seen.sort(ORDERS[order.value]);
 		replace(toggle, icon(grid ? "list" : "grid"));
 		toggle.ariaLabel = toggle.title = t(grid ? "asList" : "asGrid");
-		says(seen.length === entries.size ? dots(counted(seen.length), size(seen.reduce((sum, e) => sum + (e.size ?? 0), 0)))
+		says(seen.length === entries.size ? dots(counted(seen.length), size(sum(seen, e => e.size)))
 			: t("someSeen", {some: seen.length, n: entries.size}));
 		show(list.node, seen.length);
 		show(none, !seen.length && loaded);

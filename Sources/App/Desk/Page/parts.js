@@ -38,7 +38,7 @@ export const help = key => h("p.help", t(key));
 export const h2 = key => h("h2", t(key));
 export const mono = text => h("span.mono", shown(text));
 export const warning = (...text) => h("p.warning", icon("warn"), h("span", text));
-export const empty = (name, key) => h("section.empty.card", icon(name), h("h2", t(key)), h("p", t(key + "Help")));
+export const empty = (name, key) => h("section.empty.card", icon(name), h2(key), h("p", t(key + "Help")));
 
 // A line of a list: a picture, a name with a note below, and more.
 export const row = (picture, name, note, ...more) =>

@@ -46,7 +46,7 @@ async function examine(node) {
 
 export function open(main, signal) {
 	const lists = h("div.peerlists"), none = h("section.empty.card", {hidden: true}), found = h("div");
-	const part = (key, peers) => peers.length > 0 && h("section", h("h2", t(key)), h("ul.peers", peers.map(card)));
+	const part = (key, peers) => peers.length > 0 && h("section", h2(key), h("ul.peers", peers.map(card)));
 	// Peers take some seconds to be found.
 	let ready = false;
 	const looking = h("p.looking", {role: "status"}, icon("peers"), t("looking"));

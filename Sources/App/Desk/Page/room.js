@@ -1,5 +1,5 @@
 // The room that the Inbox uses: by type, by sender, by day.
-import {called, day, family, h, replace, shown, size, svg, t} from "/parts.js";
+import {called, day, family, h, replace, shown, size, sum, svg, t} from "/parts.js";
 
 function sums(entries, key) {
 	const all = new Map();
@@ -9,7 +9,7 @@ function sums(entries, key) {
 
 // Bars of at most seven sums; more are one in the last.
 function bars(title, sums, label) {
-	const first = sums.slice(0, 6), rest = sums.slice(6).reduce((sum, [, bytes]) => sum + bytes, 0);
+	const first = sums.slice(0, 6), rest = sum(sums.slice(6), one => one[1]);
 	if (rest) first.push(["", rest]);
 	const most = Math.max(1, ...first.map(([, bytes]) => bytes)), bar = (name, width) => svg("rect", {class: name, width, height: 4, rx: 1});
 	return h("figure", h("figcaption", t(title)), h("ul.bars", first.map(([key, bytes], n) =>

@@ -27,6 +27,9 @@ function typed() {
 	return !text.trim() ? null : /^[a-z][a-z0-9+.-]*:\S+$/i.test(text.trim()) ? {kind: "url", text: text.trim()} : {kind: "text", text};
 }
 
+// What there is to send.
+const all = () => ({words: typed(), blobs: items.filter(item => item.blob), paths: items.filter(item => item.path)});
+
 export function sendAtOnce(peer, {files}) {
 	sendFiles(peer, packed(files));
 	location.hash = "#transfers";
@@ -95,7 +98,7 @@ function drawPeers() {
 }
 
 function drawGo() {
-	const n = items.length + (typed() ? 1 : 0), away = [...chosen.values()].some(peer => peer.away), blobs = items.some(item => item.blob);
+	const n = items.length + !!typed(), away = [...chosen.values()].some(peer => peer.away), blobs = items.some(item => item.blob);
 	put($("sheet-go"), n && chosen.size ? t("sendN", {items: counted(n), peers: t("toPeers", {n: chosen.size})}) : t("send"));
 	put($("sheet-note"), [blobs && t("streamNote"), away && t("awayNote"), away && blobs && t("awayCopies")].filter(Boolean).join(" "));
 	drawActivities();
@@ -107,7 +110,7 @@ let known = "", asking = new AbortController();
 
 // Asks for them when the items have changed. Files together with other items have none.
 function drawActivities() {
-	const words = typed(), blobs = items.filter(item => item.blob), paths = items.filter(item => item.path).map(item => item.path), others = paths.length || words;
+	const {words, blobs, paths} = all(), others = paths.length || words;
 	const now = JSON.stringify([items.map(({name, size: bytes}) => [name, bytes]), words]);
 	if (now === known) return;
 	known = now;
@@ -115,7 +118,7 @@ function drawActivities() {
 	const {signal} = asking = new AbortController();
 	replace($("sheet-more"));
 	if (!blobs.length === !others) return;
-	const share = (...options) => verb(["share", ...options, ...wordsOf(words), "--", ...paths], {input: inputOf(words), signal});
+	const share = (...options) => verb(["share", ...options, ...wordsOf(words), "--", ...paths.map(({path}) => path)], {input: inputOf(words), signal});
 	const list = async () => {
 		if (!blobs.length) return share("--list", "--exclude-activity", "org.waft.activity.airdrop");
 		const {sending} = await (await post("/sendings", sendingOf(blobs))).json(), path = "/sendings/" + sending;
@@ -150,8 +153,7 @@ function activities(found, run) {
 }
 
 function go() {
-	const words = typed(), subject = $("sheet-subject").value.trim(), peers = [...chosen.values()];
-	const blobs = items.filter(item => item.blob), paths = items.filter(item => item.path);
+	const {words, blobs, paths} = all(), subject = $("sheet-subject").value.trim(), peers = [...chosen.values()];
 	const wrong = !items.length && !words ? "nothingChosen" : !peers.length ? "nobodyChosen" : "";
 	put($("sheet-problem"), wrong && t(wrong));
 	if (wrong) return;

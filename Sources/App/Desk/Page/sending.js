@@ -1,12 +1,12 @@
 // Sendings of this window. Files of the browser stream through.
-import {called, changed, counted, post, problem, read, say, store, t, target, verb} from "/parts.js";
-import {sample, settle, transferOf} from "/events.js";
+import {called, changed, counted, post, problem, read, say, store, sum, t, target, verb} from "/parts.js";
+import {okay, sample, settle, transferOf} from "/events.js";
 
 let number = 0;
 
 function begin(peer, items) {
 	const transfer = transferOf({key: "out-" + ++number, way: "out", peer, to: called(peer) || t("unnamed"), items, count: items.length,
-		total: items.reduce((sum, item) => sum + (item.size ?? 0), 0), state: "asking", stop: new AbortController()});
+		total: sum(items, item => item.size), state: "asking", stop: new AbortController()});
 	store.transfers.set(transfer.key, transfer);
 	changed("transfers");
 	return transfer;
@@ -26,7 +26,8 @@ function take(transfer, line) {
 		for (const {item, answer, reason} of line.answers) if (answer !== "accepted") settle(transfer, {item, name: transfer.items[item]?.name, reason}, answer);
 		break;
 	case "progress": transfer.note = ""; sample(transfer, line.bytes, line.total); break;
-	case "stored": case "sent": case "opened": settle(transfer, line, line.event); break;
+	case "handling": Object.assign(transfer, {state: "handling", note: t("delivery-waiting"), cancel: null}); break;
+	case "stored": case "sent": case "opened": settle(transfer, {...line, reason: ""}, line.event); break;
 	case "failed":
 		if (line.item === undefined) transfer.reason = line.reason + (line.hint ? " – " + line.hint : "");
 		else {
@@ -41,7 +42,8 @@ function take(transfer, line) {
 }
 
 function finish(transfer, end) {
-	const n = transfer.results.filter(r => /stored|sent|opened/.test(r.state)).length, good = end.exit === 0;
+	// A handler that does not say yes is no fault of the sending.
+	const n = transfer.results.filter(okay).length, good = !end.exit || (n > 0 && n === transfer.results.length);
 	const cancelled = transfer.stop.signal.aborted || (end.exit === 130 && !transfer.reason);
 	const reason = good || cancelled ? "" : transfer.reason ?? (transfer.results.length ? "" : problem(end));
 	Object.assign(transfer, {state: "over", good, cancelled, note: "", reason});
@@ -55,6 +57,9 @@ async function areReadable({blob, files = [blob]}) {
 	for (const file of files) if (!await file.slice(0, 1).arrayBuffer().catch(() => null)) return false;
 	return true;
 }
+
+// Waft's own peers tell what their handlers say.
+const waitOf = peer => !peer.away && peer.via === "waft" ? "opened" : "stored";
 
 export const sendingOf = (items, more) => ({...more, items: items.map(({name, size, kind, entries}) => ({name, size, kind, entries}))});
 
@@ -75,7 +80,7 @@ export async function stream(items, more, {each, began, unreadable}) {
 export async function sendFiles(peer, items, subject) {
 	const transfer = begin(peer, items.map(({name, size, kind}) => ({name, size, kind})));
 	try {
-		finish(transfer, await stream(items, {to: target(peer), queue: peer.away || /^local/.test(peer.via) && items.some(i => i.kind === "tree"), subject: subject || undefined}, {
+		finish(transfer, await stream(items, {to: target(peer), wait: waitOf(peer), queue: peer.away || /^local/.test(peer.via) && items.some(i => i.kind === "tree"), subject: subject || undefined}, {
 			each: line => take(transfer, line),
 			began: end => {transfer.cancel = () => {transfer.stop.abort(); end();};},
 			unreadable: () => {transfer.reason = t("unreadable");},
@@ -92,6 +97,6 @@ export async function sendWords(peer, {paths, words, subject}) {
 	const transfer = begin(peer, [...paths.map(({name}) => ({name, kind: "file"})), ...(words ? [{name: words.text.slice(0, 80), kind: words.kind}] : [])]);
 	transfer.cancel = () => transfer.stop.abort();
 	const line = ["send", ...wordsOf(words), ...(subject ? ["--subject", subject] : []), "--to", target(peer),
-		peer.away ? "--queue" : "--partial", "--", ...paths.map(({path}) => path)];
+		"--wait", waitOf(peer), peer.away ? "--queue" : "--partial", "--", ...paths.map(({path}) => path)];
 	finish(transfer, await verb(line, {input: inputOf(words), each: l => take(transfer, l), signal: transfer.stop.signal}));
 }

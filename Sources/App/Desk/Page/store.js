@@ -21,5 +21,8 @@ export const called = peer => store.contacts.get(peer?.id)?.name ?? peer?.contac
 
 export const isContact = peer => store.contacts.get(peer?.id)?.blocked === false;
 
+// The sum of a figure of each; 0 where it has none.
+export const sum = (all, figure) => all.reduce((sum, one) => sum + (figure(one) ?? 0), 0);
+
 // What --to takes.
 export const target = peer => peer.id ?? peer.rememberedAs ?? peer.name;

@@ -1,5 +1,6 @@
 import {alarm, called, cardHead, changed, counted, dots, eachSecond, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated, lasting, linesOf, named,
 	on, oneOf, problem, put, replace, row, shown, sign, size, store, svg, t, verb, when} from "/parts.js";
+import {okay} from "/events.js";
 
 // Bytes a second over the last three seconds; 0 if nothing moves.
 function rate({samples}) {
@@ -32,18 +33,17 @@ function plot({samples}) {
 		svg("path", {class: "area", d: `M0 40L${line}L240 40z`}), svg("path", {class: "line", d: "M" + line}));
 }
 
-const okay = state => /^(stored|sent|opened|deferred|handlerFailed|there)$/.test(state);
-
 function heading({way, to, peer, count, results}) {
 	const who = isolated(way === "out" ? to : called(peer) || "?");
 	return t(way === "out" ? "itemsTo" : "itemsFrom", {items: counted(count || results.length || 1), who});
 }
 
 function state({way, to, state, queued, good, cancelled, results, count}) {
-	const stored = results.filter(r => okay(r.state)).length;
+	const stored = results.filter(okay).length;
 	if (queued && (good || state === "asking")) return t("queuedAs");
 	if (state === "asking") return t("waitingFor", {name: to});
 	if (cancelled) return t("cancelled");
+	if (state === "handling") return t("allStored");
 	if (state === "moving") return t(way === "out" ? "sending" : "receiving");
 	if (!stored) return t(results.length && results.every(r => r.state === "declined") ? "wasDeclined" : "notSent");
 	return stored < count ? t("someStored", {stored, n: count}) : t(way === "out" ? "allStored" : "allArrived", {n: stored});
@@ -52,7 +52,7 @@ function state({way, to, state, queued, good, cancelled, results, count}) {
 function resultRow({state, name = "", stored, size: bytes, answer, reason, arrival}) {
 	const text = dots(stored && stored !== name ? t("storedAs", {name: stored}) : oneOf("result-", state),
 		!/none|pending/.test(answer) && oneOf("delivery-", answer), shown(reason), bytes && size(bytes));
-	return fate(okay(state), arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
+	return fate(okay({state}), arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
 }
 
 // A card is made once: nothing in it loses the focus.
@@ -74,7 +74,7 @@ function card(transfer) {
 		put(numbers, transfer.state === "asking" ? size(total || 0) : figures(transfer));
 		put(note, [transfer.note, transfer.reason, ...(transfer.remarks ?? [])].filter(Boolean).map(shown).join(" "));
 		cancel.hidden = over || cancelled || !transfer.cancel;
-		hide.hidden = !over;
+		hide.hidden = !over && transfer.cancel;
 		if (samples.length !== drawn.samples) {drawn.samples = samples.length; picture.replaceChildren(...[plot(transfer)].filter(Boolean));}
 		const results = JSON.stringify(transfer.results);
 		if (results === drawn.results) return;
@@ -83,7 +83,7 @@ function card(transfer) {
 		list.replaceChildren(...transfer.results.map(resultRow),
 			...rest.map(item => row(family(item.type, item.kind), item.name, size(item.size))));
 		more.hidden = !list.firstChild;
-		if (transfer.results.some(r => !okay(r.state)) || transfer.results.length === 1) more.open = true;
+		if (transfer.results.some(r => !okay(r)) || transfer.results.length === 1) more.open = true;
 	};
 	return node;
 }

@@ -29,6 +29,8 @@ final class BrowserSending: Sendable {
         var to: String?
         /// Whether the items wait in the outbox for a peer that is away.
         var queue: Bool?
+        /// As `--wait` of `waft send`.
+        var wait: String?
         /// The activity of the share sheet that gets the items, if no peer does.
         var activity: String?
         var items: [Item]
@@ -100,7 +102,8 @@ final class BrowserSending: Sendable {
         take: @escaping @Sendable ([UInt8]) async throws -> Void, isWanted: @escaping @Sendable (Int) async -> Void
     ) async -> DeskProgram.End {
         var words = ["send", "--json", "--to=\(wanted.to ?? "")"]
-        if wanted.queue == true { words.append("--queue") }
+        words.append(wanted.queue == true ? "--queue" : "--partial")
+        if let wait = wanted.wait { words.append("--wait=\(wait)") }
         if let activity = wanted.activity { words = ["share", "--json", "--activity=\(activity)"] }
         if let subject = wanted.subject { words.append("--subject=\(subject)") }
         words += sources

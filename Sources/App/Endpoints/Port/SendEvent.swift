@@ -18,4 +18,6 @@ package enum SendEvent: Sendable {
     case resuming(String)
     /// The other side has everything and works on it.
     case settled
+    /// All that was accepted is stored; handlers of the other side have not answered yet, and the sending waits for them.
+    case handling
 }

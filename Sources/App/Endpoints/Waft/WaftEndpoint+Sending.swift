@@ -71,6 +71,7 @@ extension WaftEndpoint {
                 try await job.run(client, peer: peer)
             }
             guard job.mustWaitForHandlers(report) else { return .ended(report) }
+            job.request.observe(.handling)
             return .ended(
                 try await converse(with: target.expecting(report.peer), options) { client, _ in
                     try await job.waitForHandlers(client, report)
