@@ -148,6 +148,7 @@ package struct AirDropServer: Sendable {
         try await exchange.inviteBody()
         try await receive(asked, verdict, from: peer) { transfer in
             let unpacking = Unpacking(transfer, asked, verdict)
+            exchange.readInBulk()
             let result = await unpacking.run { try await exchange.nextBytes() }
             if !unpacking.remarks.isEmpty { remarked(asked.offer, peer, unpacking.remarks) }
             return result

@@ -5,7 +5,7 @@ internal import NIOPosix
 // Options of the sockets under TLS, the same on both sides.
 //
 // Reading: the buffer grows with the incoming data. An idle connection holds 2 KiB, a busy one `channelReadBytes`, and
-// one that receives contents `bulkReadBytes`, unless a `SecureStream` reads them. Writing: a channel takes up to 1 MiB of
+// one that receives contents several times `bulkReadBytes`, unless a `SecureStream` reads them. Writing: a channel takes up to 1 MiB of
 // ciphertext before it reports that it is full, so that the kernel stays busy while this process does something else. A socket whose peer
 // has paused reading takes more as soon as less than half of `unsentBytes` waits in it. The kernel's own rule is a
 // third of a buffer of megabytes; a sender that wakes up only then has let a core idle meanwhile.
@@ -27,12 +27,15 @@ private let bulkAllocator = AdaptiveRecvByteBufferAllocator(
     maximum: TransportLimits.bulkReadBytes
 )
 
+/// Reads before a channel passes them on. It keeps as many buffers until it is closed: a connection of which nothing is known has one.
+private let bulkReads: UInt = 4
+
 extension Channel {
-    /// Reads in larger pieces from now on: for contents that were accepted, as the channel keeps several of these buffers until
-    /// it is closed.
+    /// Reads in larger pieces from now on, and several of them at once: for contents that were accepted.
     package func readInBulk() {
-        // It fails if the channel is closed.
+        // They fail if the channel is closed.
         _ = setOption(.recvAllocator, value: bulkAllocator)
+        _ = setOption(.maxMessagesPerRead, value: bulkReads)
     }
 }
 
@@ -44,6 +47,7 @@ extension ServerBootstrap {
     func secureChildOptions() -> ServerBootstrap {
         childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.recvAllocator, value: receiveAllocator)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.tcpOption(.notSentLowWatermark), value: TransportLimits.unsentBytes)
             .childChannelOption(.writeBufferWaterMark, value: watermark)
     }

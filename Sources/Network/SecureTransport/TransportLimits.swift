@@ -26,7 +26,7 @@ package struct TransportLimits: Sendable {
     static let streamSkippedBytes = 64 * 1024
     /// Plaintext bytes in a full record (RFC 8446, section 5.1).
     static let recordBytes = 16 * 1024
-    /// Maximum bytes per read of a channel. Each connection can hold such a buffer several times over.
+    /// Maximum bytes per read of a channel.
     static let channelReadBytes = recordBytes
     /// The same of a channel that receives contents which were accepted.
     static let bulkReadBytes = 128 * 1024

@@ -40,7 +40,7 @@ async function fetchAll(entries, signal, some) {
 		await verb(["inbox", "list", "--since", "3650d"], {signal, each: line =>
 			line.event === "entry" && (line.arrival || !entries.has(keyOf(line))) && entries.set(keyOf(line), line)});
 	}
-	await verb(["history", "--limit", "100000"], {signal, each: ({event, arrival, arrived, delivery, content, via, size: bytes, from}) => {
+	await verb(["history", "--limit", 1e5], {signal, each: ({event, arrival, arrived, delivery, content, via, size: bytes, from}) => {
 		const entry = event === "arrival" && entries.get(arrival);
 		if (entry) Object.assign(entry, {arrived, delivery, content, via, size: entry.size ?? bytes, from: entry.from ?? from, stamp: undefined});
 	}});

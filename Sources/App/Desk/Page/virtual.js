@@ -16,7 +16,8 @@ export class VirtualList {
 			const option = event.target.closest("[role=option]");
 			if (option) {this.active = +option.dataset.place; this.chose(this.active, event); this.update();}
 		});
-		this.sizes = new ResizeObserver(() => this.again());
+		// Rows move with the number of columns.
+		this.sizes = new ResizeObserver(() => {this.again(); this.hasMoved = this.active >= 0;});
 		this.sizes.observe(this.node);
 	}
 
@@ -39,6 +40,8 @@ export class VirtualList {
 		this.columns = grid ? Math.max(2, Math.floor(width / (10 * rem))) : 1;
 		const high = this.high = (grid ? 10.5 : 3.75) * rem, wide = width / this.columns, rows = Math.ceil(items.length / this.columns);
 		space.style.blockSize = rows * high + "px";
+		if (this.hasMoved) this.reveal();
+		this.hasMoved = false;
 		const from = Math.max(0, Math.floor(node.scrollTop / high) - 3) * this.columns;
 		const to = Math.min(items.length, (Math.ceil((node.scrollTop + node.clientHeight) / high) + 3) * this.columns);
 		for (const [place, option] of this.nodes) if (place < from || place >= to) {option.remove(); this.nodes.delete(place);}
@@ -65,7 +68,7 @@ export class VirtualList {
 	}
 
 	press(event) {
-		const page = Math.max(1, Math.floor(this.node.clientHeight / (this.high || 60))) * this.columns;
+		const page = Math.max(1, Math.floor(this.node.clientHeight / this.high)) * this.columns;
 		const steps = {ArrowDown: this.columns, ArrowUp: -this.columns, PageDown: page, PageUp: -page,
 			Home: -1e9, End: 1e9, ...(this.grid ? {ArrowRight: 1, ArrowLeft: -1} : {})};
 		if (event.key in steps && this.items.length) {
@@ -81,8 +84,7 @@ export class VirtualList {
 	}
 
 	reveal() {
-		const top = Math.floor(this.active / this.columns) * this.high, {scrollTop, clientHeight} = this.node;
-		if (top < scrollTop) this.node.scrollTop = top;
-		else if (top + this.high > scrollTop + clientHeight) this.node.scrollTop = top + this.high - clientHeight;
+		const {node, high} = this, top = Math.floor(this.active / this.columns) * high;
+		node.scrollTop = Math.min(top, Math.max(node.scrollTop, top + high - node.clientHeight));
 	}
 }

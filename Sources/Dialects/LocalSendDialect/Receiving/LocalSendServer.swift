@@ -248,7 +248,8 @@ package final class LocalSendServer: Sendable {
         do {
             try await exchange.inviteBody()
             isLast = try await session.take(file, token: token, interrupt: exchange.breakingOff) {
-                try await exchange.nextBytes()
+                exchange.readInBulk()
+                return try await exchange.nextBytes()
             } write: { (bytes: ByteBuffer, put) throws(TransferError) in
                 try bytes.withUnsafeReadableBytes { (raw) throws(TransferError) in try put(raw) }
             }
