@@ -102,7 +102,7 @@ struct DeliveryTests {
                     try await sender.transcript.says("\"event\":\"opened\"")
                 }
                 #expect(sent.exit == 0, "\(sent.text)")
-                // Whoever does not want to wait any longer has sent everything all the same.
+                // Ctrl-C ends the wait: everything is stored all the same.
                 try FileManager.default.removeItem(atPath: kitchen.out + "/go")
                 let text = ["send", path, "--name", "b.png", "--wait", "opened", "--to", running.address]
                 let left = try await kitchen.study.atTerminal(text) { sender in

@@ -45,7 +45,7 @@ struct Desktop: Sendable {
                     host: drawing, folder: folder)
                 try await drawing.withProgram("/usr/bin/dunst", ["-conf", folder + "/dunstrc"], signal: .terminate) {
                     _ in
-                    // What comes before the server is there is shown nowhere.
+                    // A notification that comes before the server is there is lost.
                     try await eventually { try await desktop.host.run("/usr/bin/dunstctl", ["count"]).exit == 0 }
                     try await body(desktop)
                 }
