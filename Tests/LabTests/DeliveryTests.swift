@@ -105,7 +105,9 @@ struct DeliveryTests {
                 // Ctrl-C ends the wait: everything is stored all the same.
                 try FileManager.default.removeItem(atPath: kitchen.out + "/go")
                 let text = ["send", path, "--name", "b.png", "--wait", "opened", "--to", running.address]
-                let left = try await kitchen.study.atTerminal(text) { sender in
+                var study = kitchen.study
+                study.environment["TERM"] = "xterm"
+                let left = try await study.atTerminal(text) { sender in
                     try await sender.transcript.says("waiting for its handlers")
                     try await sender.type("\u{03}")
                     try await sender.transcript.says("everything is stored")
