@@ -1,4 +1,5 @@
 import Foundation
+import Subprocess
 import Testing
 
 /// Each arrived item reaches the right program, reliably.
@@ -116,6 +117,15 @@ struct DeliveryTests {
                 #expect(try running.names() == ["a.png", "b.png"])
                 try "".write(toFile: kitchen.out + "/go", atomically: false, encoding: .utf8)
                 _ = try await running.log.first("opened") { $0.path?.hasSuffix("b.png") == true }
+                // A receiver that is gone for good has stored everything too.
+                try FileManager.default.removeItem(atPath: kitchen.out + "/go")
+                let lost = ["send", path, "--name", "c.png", "--wait", "opened", "--timeout", "1", "--json"]
+                let alone = try await kitchen.study.withProgram(Programs.waft, lost + ["--to", running.address]) {
+                    sender in
+                    try await sender.transcript.says("\"event\":\"handling\"")
+                    running.signal(.kill)
+                }
+                #expect(alone.exit == 16 && alone.text.contains("\"stored\":\"c.png\""), "\(alone.text)")
             }
         }
     }

@@ -10,6 +10,7 @@ extension WaftEndpoint {
         let job = WaftSendJob(request: request)
         var pause = WaftSendPause()
         var told: String?
+        var stored: SendReport?
         while true {
             let isOffering = job.course.verdict == nil
             let attempt = await attempt(job, at: isOffering || pause.count == 0 ? request.target : nil)
@@ -17,7 +18,7 @@ extension WaftEndpoint {
             let hasProgressed = job.course.takeProgress()
             let reason: String
             switch attempt {
-            case .failed(let error) where job.course.verdict == nil:
+            case .failed(let error, _) where job.course.verdict == nil:
                 guard options.waitsForTurn, WaftSendJob.isPassingBusyness(error, wasBusy: pause.count > 0),
                     job.course.mayGoOn(for: options.retryFor), !cancellation.isRequested
                 else { throw SendError(error, to: request.peerText) }
@@ -31,13 +32,16 @@ extension WaftEndpoint {
                 guard let why = job.reasonToGoOn(report) else { return report }
                 guard job.course.mayGoOn(for: options.retryFor) else { return report }
                 reason = why
-            case .failed(let error):
+            case .failed(let error, let report):
+                stored = report ?? stored
                 guard WaftSendJob.isPassing(error), !cancellation.isRequested else {
                     throw SendError(error, to: request.peerText)
                 }
                 // Once in any case: everything may have been stored, and only the receipt been lost. And once after all
                 // progress: this program may have been stopped for longer than that.
                 guard job.course.mayGoOn(for: options.retryFor) || pause.count == 0 || hasProgressed else {
+                    // All is stored: only the answers of the handlers are missing.
+                    if let stored { return stored }
                     throw SendError(afterContents: error, to: request.peerText)
                 }
                 reason = SendError(error, to: request.peerText).description
@@ -52,12 +56,14 @@ extension WaftEndpoint {
 
     private enum Attempt {
         case ended(SendReport)
-        case failed(any Error)
+        /// With the report if everything was stored before, and only the wait for the handlers has failed.
+        case failed(any Error, stored: SendReport?)
     }
 
     /// The steps that need one connection, and the wait for the handlers: contents use their connection up.
     /// - Parameter known: the peer's target; nil to look for the peer again, because its address may have changed.
     private func attempt(_ job: WaftSendJob, at known: PeerTarget?) async -> Attempt {
+        var stored: SendReport?
         do {
             var target: PeerTarget
             if let known {
@@ -71,13 +77,14 @@ extension WaftEndpoint {
                 try await job.run(client, peer: peer)
             }
             guard job.mustWaitForHandlers(report) else { return .ended(report) }
+            stored = report
             job.request.observe(.handling)
             return .ended(
                 try await converse(with: target.expecting(report.peer), options) { client, _ in
                     try await job.waitForHandlers(client, report)
                 })
         } catch {
-            return .failed(error)
+            return .failed(error, stored: stored)
         }
     }
     private func converse(
