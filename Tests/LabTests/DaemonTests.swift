@@ -61,4 +61,30 @@ struct DaemonTests {
             #expect(ended.exit == 0)
         }
     }
+
+    @Test("ends with 0 on SIGTERM though a handler does not, and the handler ends with it")
+    func stubbornHandler() async throws {
+        try await withTemporaryFolder { folder in
+            let (kitchen, study) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study"))
+            let out = folder + "/out"
+            try writeScript(
+                "#!/bin/sh\ntrap '' TERM\necho $$ >'\(out)/new'; mv '\(out)/new' '\(out)/begun'\nsleep 1000\nsleep 1000\n",
+                to: folder + "/slow.sh")
+            let words = ["--name", "Slow", "--type", "public.data", "--run", folder + "/slow.sh", "--writable", out]
+            let added = try await kitchen.run(arguments: ["handlers", "add"] + words)
+            try #require(added.exit == 0, "\(added)")
+            try "a".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
+            let ended = try await kitchen.withReceiver(Programs.waftd, ["--accept", "everyone"]) { daemon in
+                let sent = try await study.run(arguments: ["send", folder + "/a.txt", "--to", daemon.address])
+                #expect(sent.exit == 0, "\(sent.errors)")
+                try await eventually { FileManager.default.fileExists(atPath: out + "/begun") }
+            }
+            #expect(ended.exit == 0)
+            let handler = try String(contentsOfFile: out + "/begun", encoding: .utf8).trimmingCharacters(in: .newlines)
+            try await eventually {
+                let line = try? String(contentsOfFile: "/proc/\(handler)/stat", encoding: .utf8)
+                return line?.contains(") Z ") ?? true
+            }
+        }
+    }
 }

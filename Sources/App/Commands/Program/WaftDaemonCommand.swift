@@ -1,6 +1,7 @@
 package import ArgumentParser
 import Contacts
 import Endpoints
+import Executors
 import Foundation
 import Glibc
 import Logging
@@ -56,17 +57,20 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
         }
         let reloading = Task { for await _ in hangups { await receiver.reloadSettings() } }
         defer { reloading.cancel() }
-        // Bounds the time to stop; neither a peer nor a hook can extend it.
         var configuration = ServiceGroupConfiguration(
             services: [.init(service: receiver, successTerminationBehavior: .gracefullyShutdownGroup)],
             logger: logger
         )
         configuration.maximumGracefulShutdownDuration = .milliseconds(1_500)
-        configuration.maximumCancellationDuration = .milliseconds(400)
         do {
             let group = ServiceGroup(configuration: configuration)
             let signals = EndSignals.watched()
-            let watch = Task { for await _ in signals { await group.triggerGracefulShutdown() } }
+            let watch = Task {
+                for await _ in signals {
+                    Self.boundStop(logger)
+                    await group.triggerGracefulShutdown()
+                }
+            }
             defer { watch.cancel() }
             try await group.run()
         } catch let failure as ReceiverError {
@@ -75,4 +79,18 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
             // This is the normal end.
         }
     }
+
+    /// Bounds the time to stop: neither a peer nor a handler can extend it. The end is then that of a kill, after which
+    /// nothing is lost: the next start goes on from the disk, and handlers end with this process.
+    private static func boundStop(_ logger: Logger) {
+        // A thread of its own: the end must come even if all others are busy.
+        _ = BackgroundThread.start("waft-stop") {
+            Thread.sleep(forTimeInterval: stopLimit)
+            logger.warning("a handler or a peer did not end in time: this receiver ends without it")
+            _exit(WaftExit.done.rawValue)
+        }
+    }
+
+    /// Seconds from the signal to the end at the latest.
+    private static let stopLimit: TimeInterval = 2
 }
