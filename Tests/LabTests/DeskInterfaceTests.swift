@@ -173,6 +173,34 @@ struct DeskInterfaceTests {
         }
     }
 
+    @Test("bytes that come before the program reads them are not refused")
+    func earlyBytes() async throws {
+        try await withKitchen { kitchen, study, _ in
+            var slow = kitchen
+            let programs = kitchen.home + "/bin"
+            try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
+            try writeScript(
+                "#!/bin/sh\ncase $1 in data-*) sleep 1 ;; esac\nexec /bin/cat \"$@\"\n", to: programs + "/cat")
+            slow.environment["PATH"] = programs + ":/usr/bin:/bin"
+            try "one".write(toFile: kitchen.home + "/a.txt", atomically: false, encoding: .utf8)
+            try await study.withReceiver { [slow] peer in
+                try await withDesk(slow) { desk in
+                    try await desk.enter()
+                    let name = try await desk.begin(#"{"to":"\#(peer.address)","items":[{"name":"a.txt","size":3}]}"#)
+                    try await desk.following("/sendings/\(name)") { lines in
+                        try await lines.says(#""event":"wanted""#)
+                        let item = desk.base + "/sendings/\(name)/items/0"
+                        let put = try await desk.curl("-T", slow.home + "/a.txt", item)
+                        #expect(put.status == "200", "\(put)")
+                        try await lines.says(#""event":"stored""#)
+                        let again = try await desk.curl("-T", slow.home + "/a.txt", item)
+                        #expect(again.status == "409", "\(again)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("the activities for what a browser has are listed by its type, and one of them is run")
     func activities() async throws {
         try await withKitchen { kitchen, _, _ in
@@ -263,9 +291,10 @@ struct DeskInterfaceTests {
                 try await desk.enter()
                 let watching = #"{"words":["offers","--watch"]}"#
                 @Sendable func verbs() async throws -> String {
-                    try await kitchen.run("/usr/bin/pgrep", ["-c", "-f", "offers --watch --json"]).output
+                    let words = ["-c", "-P", "\(desk.process)", "-f", "offers --watch --json"]
+                    return try await kitchen.run("/usr/bin/pgrep", words).output
                 }
-                let before = try await verbs()
+                #expect(try await verbs() == "0\n")
                 try await desk.following("/window") { lines in
                     let window = try await lines.first("a window") { text in
                         text.firstMatch(of: /"window":"([0-9a-z]{26})"/).map { String($0.1) }
@@ -276,6 +305,7 @@ struct DeskInterfaceTests {
                     }
                     let again = try await desk.post("/verb?window=\(window)&call=w1", watching)
                     #expect(again.status == "429", "\(again)")
+                    #expect(try await verbs() == "12\n")
                     let status = try await desk.post("/verb?window=\(window)&call=s", #"{"words":["status"]}"#)
                     #expect(status.status == "202")
                     try await lines.says(#"{"call":"s","line":{"#)
@@ -287,7 +317,7 @@ struct DeskInterfaceTests {
                     }
                 }
                 // The verbs are gone with the window.
-                try await eventually { try await verbs() == before }
+                try await eventually { try await verbs() == "0\n" }
                 let late = try await desk.post("/verb?window=00000000000000000000000000&call=a", watching)
                 #expect(late.status == "404", "\(late)")
             }

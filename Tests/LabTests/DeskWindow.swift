@@ -5,6 +5,7 @@ import Testing
 /// A desk that runs, and a window that has come in.
 struct DeskWindow: Sendable {
     let host: Host
+    let process: ProcessIdentifier
     let base: String
     let secret: String
     let jar: String
@@ -63,7 +64,9 @@ func withDesk(_ host: Host, _ body: @Sendable @escaping (DeskWindow) async throw
         let address = try await running.transcript.first("an address") { text in
             text.firstMatch(of: /(http:\/\/127\.0\.0\.1:\d+)\/#([0-9a-z]{26})/).map { (String($0.1), String($0.2)) }
         }
-        try await body(DeskWindow(host: host, base: address.0, secret: address.1, jar: host.home + "/jar"))
+        let window = DeskWindow(
+            host: host, process: running.process, base: address.0, secret: address.1, jar: host.home + "/jar")
+        try await body(window)
     }
     #expect(end.exit == 0, "\(end.text)")
     let left = try FileManager.default.contentsOfDirectory(atPath: host.home + "/run")

@@ -15,6 +15,11 @@ final class DeskFolder: Sendable {
     /// - Parameter run: the private folder of the session.
     /// - Throws: `SystemError`.
     init(in run: String) throws(SystemError) {
+        // One desk at a time: a folder that has no lock yet would seem to be of a desk that was killed.
+        let gate = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard gate >= 0 else { throw .last }
+        defer { close(gate) }
+        try systemCall { flock(gate, LOCK_EX) }
         Self.sweep(run)
         path = run + "/" + Self.prefix + WebSecret.make()
         let path = path

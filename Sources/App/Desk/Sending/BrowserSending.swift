@@ -13,6 +13,8 @@ final class BrowserSending: Sendable {
     private struct Course {
         var task: Task<DeskProgram.End, Never>?
         var isCancelled = false
+        /// Numbers of the items whose bytes are asked for, until they come.
+        var asked: Set<Int> = []
     }
 
     struct Wanted: Decodable, Sendable {
@@ -119,7 +121,10 @@ final class BrowserSending: Sendable {
                 if count > 0 {
                     text += String(decoding: bytes[..<count], as: UTF8.self)
                     while let end = text.firstIndex(of: "\n") {
-                        if let number = Int(text[..<end]) { await isWanted(number) }
+                        if let number = Int(text[..<end]) {
+                            course.withLock { _ = $0.asked.insert(number) }
+                            await isWanted(number)
+                        }
                         text = String(text[text.index(after: end)...])
                     }
                 } else {
@@ -152,11 +157,15 @@ final class BrowserSending: Sendable {
             ["share", "--list", "--json", "--exclude-activity", "org.waft.activity.airdrop"] + sources, take: take)
     }
 
-    /// Opens the pipe into which the bytes of an item go; nil if nothing reads there.
+    /// Whether the bytes of an item are asked for, and have not come.
+    func asks(for number: Int) -> Bool { course.withLock { $0.asked.contains(number) } }
+
+    /// Opens the pipe into which the bytes of an item go; nil if nothing reads there yet: the program asks for the bytes
+    /// a moment before it opens its end.
     func pipe(for number: Int) -> Int32? {
-        guard wanted.items.indices.contains(number) else { return nil }
         let pipe = open(folder + "/data-\(number)", O_WRONLY | O_CLOEXEC | O_NONBLOCK)
         guard pipe >= 0 else { return nil }
+        course.withLock { _ = $0.asked.remove(number) }
         // Room for the bytes between two looks at the pipe. A smaller pipe is slower, and does too.
         _ = fcntl(pipe, Self.setPipeSize, Int32(1 << 20))
         return pipe

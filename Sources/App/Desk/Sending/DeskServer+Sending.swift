@@ -58,7 +58,7 @@ extension DeskServer {
 
     /// Hands the bytes of an item to the program that sends it.
     func takeItem(_ exchange: HTTPExchange, _ name: String, _ item: String) async throws {
-        guard let sending = sendings[name], let number = Int(item), let pipe = sending.pipe(for: number) else {
+        guard let number = Int(item), let pipe = try await pipe(of: name, number) else {
             return try await exchange.refuse(.conflict, "this item is not wanted now")
         }
         defer { close(pipe) }
@@ -69,6 +69,15 @@ extension DeskServer {
             }
         }
         try await exchange.respond(.ok, json: [String: String]())
+    }
+
+    /// The pipe for the bytes of an item, as soon as the program reads there; nil if it does not ask for them.
+    private func pipe(of name: String, _ number: Int) async throws -> Int32? {
+        while let sending = sendings[name], sending.asks(for: number) {
+            if let pipe = sending.pipe(for: number) { return pipe }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return nil
     }
 }
 
