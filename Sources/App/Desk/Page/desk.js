@@ -94,9 +94,12 @@ function showFacts() {
 	});
 }
 
+let asked = 0;
+
 async function learnContacts() {
-	const result = await verb(["contacts", "list"]);
-	if (result.exit) return;
+	const mine = ++asked, result = await verb(["contacts", "list"]);
+	// A later list is newer.
+	if (result.exit || mine < asked) return;
 	store.contacts = new Map(linesOf(result, "contact").map(line => [line.id, line]));
 	store.strangers = linesOf(result, "blockedStranger");
 	changed("contacts");

@@ -14,7 +14,7 @@ export const svg = (tag, ...rest) => fill(document.createElementNS("http://www.w
 
 function fill(node, rest) {
 	for (const part of rest.flat(3)) {
-		if (part === null || part === undefined || part === false || part === "") continue;
+		if (!part && part !== 0) continue;
 		if (part instanceof Node) node.append(part);
 		else if (typeof part === "object") for (const [key, value] of Object.entries(part)) set(node, key, value);
 		else node.append(String(part));
@@ -23,7 +23,7 @@ function fill(node, rest) {
 }
 
 function set(node, key, value) {
-	if (value === undefined || value === null) return;
+	if ((value ?? null) === null) return;
 	if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
 	else if (/-|^for$/.test(key) || node instanceof SVGElement) {
 		if (value !== false || key.startsWith("aria-")) node.setAttribute(key, value);

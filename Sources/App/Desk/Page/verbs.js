@@ -19,7 +19,7 @@ export const post = (path, body, more) => fetch(path, {
 
 // One stream has the lines of all calls: browsers open six connections to a server at most.
 const calls = new Map();
-let opened = null, number = 0;
+let opened, number = 0;
 
 const opening = () => opened ??= new Promise((yes, no) => (async () => {
 	for await (const {window, call, line} of lines(await fetch("/window"))) window ? yes(window) : calls.get(call)?.(line);
@@ -40,7 +40,7 @@ async function begin(path, request, {each, signal}) {
 			each ? each(line) : result.lines.push(line);
 		});
 		signal?.addEventListener("abort", () => {
-			fetch(`/windows/${window}/calls/${call}`, {method: "DELETE"});
+			fetch(`/windows/${window}/calls/${call}`, {method: "DELETE"}).catch(() => 0);
 			done({...result, exit: 130});
 		}, {once: true});});
 		const answer = await request(`${path}?window=${window}&call=${call}`);

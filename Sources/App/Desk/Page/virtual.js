@@ -1,5 +1,5 @@
 // A list of any length of which only what is in view exists.
-import {framed, h} from "/parts.js";
+import {framed, h, replace} from "/parts.js";
 
 // A listbox. `draw` makes the children of an option, `chose` hears of a choice, `keys` are other keys.
 export class VirtualList {
@@ -29,42 +29,42 @@ export class VirtualList {
 		this.again();
 	}
 
+	// Rows stay where they are: one that is being clicked must not vanish.
 	again() {
-		this.nodes.forEach(node => node.remove());
-		this.nodes.clear();
+		this.isOld = true;
 		this.update();
 	}
 
 	render() {
-		const {node, space, items, grid} = this, width = node.clientWidth, rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+		const {node, space, items, grid, isOld} = this, width = node.clientWidth, rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
 		this.columns = grid ? Math.max(2, Math.floor(width / (10 * rem))) : 1;
-		const high = this.high = (grid ? 10.5 : 3.75) * rem, wide = width / this.columns, rows = Math.ceil(items.length / this.columns);
-		space.style.blockSize = rows * high + "px";
+		const high = this.high = (grid ? 10.5 : 3.75) * rem, wide = width / this.columns;
+		space.style.blockSize = Math.ceil(items.length / this.columns) * high + "px";
 		if (this.hasMoved) this.reveal();
-		this.hasMoved = false;
+		this.isOld = this.hasMoved = false;
 		const from = Math.max(0, Math.floor(node.scrollTop / high) - 3) * this.columns;
 		const to = Math.min(items.length, (Math.ceil((node.scrollTop + node.clientHeight) / high) + 3) * this.columns);
 		for (const [place, option] of this.nodes) if (place < from || place >= to) {option.remove(); this.nodes.delete(place);}
 		for (let place = from; place < to; place++) {
 			let option = this.nodes.get(place);
-			if (!option) {
-				option = h("div.option", {role: "option", id: "option-" + place, "data-place": place,
-					"aria-setsize": items.length, "aria-posinset": place + 1}, this.draw(items[place]));
+			if (!option || isOld) {
+				option ??= space.appendChild(h("div.option", {role: "option", id: "option-" + place, "data-place": place, "aria-posinset": place + 1}));
+				option.ariaSetSize = items.length;
+				replace(option, this.draw(items[place]));
 				const at = {inlineSize: wide, blockSize: high, insetBlockStart: Math.floor(place / this.columns) * high, insetInlineStart: place % this.columns * wide};
 				for (const side in at) option.style[side] = at[side] + "px";
 				this.nodes.set(place, option);
-				space.append(option);
 			}
-			option.setAttribute("aria-selected", String(this.isChosen(items[place])));
+			option.ariaSelected = this.isChosen(items[place]);
 			option.classList.toggle("active", place === this.active);
 		}
 		// Pictures are fetched when the list rests.
 		clearTimeout(this.rest);
 		this.rest = setTimeout(() => space.querySelectorAll("img[data-src]").forEach(image => {
 			image.src = image.dataset.src;
-			image.removeAttribute("data-src");
+			delete image.dataset.src;
 		}), 120);
-		this.nodes.has(this.active) ? node.setAttribute("aria-activedescendant", "option-" + this.active) : node.removeAttribute("aria-activedescendant");
+		node.setAttribute("aria-activedescendant", this.nodes.has(this.active) ? "option-" + this.active : "");
 	}
 
 	press(event) {
@@ -72,15 +72,13 @@ export class VirtualList {
 		const steps = {ArrowDown: this.columns, ArrowUp: -this.columns, PageDown: page, PageUp: -page,
 			Home: -1e9, End: 1e9, ...(this.grid ? {ArrowRight: 1, ArrowLeft: -1} : {})};
 		if (event.key in steps && this.items.length) {
-			event.preventDefault();
 			this.active = Math.min(this.items.length - 1, Math.max(0, this.active < 0 && event.key !== "End" ? 0 : this.active + steps[event.key]));
 			this.reveal();
 			if (!event.ctrlKey) this.chose(this.active, event);
 			this.update();
-		} else if (this.keys[event.key]) {
-			event.preventDefault();
-			this.keys[event.key](event);
-		}
+		} else if (this.keys[event.key]) this.keys[event.key](event);
+		else return;
+		event.preventDefault();
 	}
 
 	reveal() {
