@@ -143,11 +143,16 @@ final class ScriptedSender: OutboxSending {
 /// An engine that runs as long as `body` does.
 func withEngine<Value>(
     _ store: OutboxStore, _ sender: ScriptedSender, _ clock: ManualClock = ManualClock(), places: Int = 4,
+    reporting: @escaping @Sendable (OutboxStore.Record) async -> Void = { _ in },
     _ body: (OutboxEngine, Recorder<OutboxStore.Record>) async throws -> Value
 ) async throws -> Value {
     let reports = Recorder<OutboxStore.Record>()
     let engine = OutboxEngine(
-        store: store, sender: sender, places: places, clock: clock.clock, report: { reports.record($0) },
+        store: store, sender: sender, places: places, clock: clock.clock,
+        report: { record in
+            reports.record(record)
+            await reporting(record)
+        },
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     let running = Task { await engine.run() }
     let result: Result<Value, any Error>

@@ -13,7 +13,8 @@ package final class OutboxEngine: Sendable {
         case lookAgain
         case appeared(OutboxAppearance)
         case ended(JobNumber, OutboxResult)
-        case reported(JobNumber)
+        /// - Parameter isSuperseded: whether the job has another state than the reported one.
+        case reported(JobNumber, isSuperseded: Bool)
         case due
         case cutOff(JobNumber)
         case stop

@@ -88,8 +88,9 @@ struct OutboxLoop {
             appeared(appearance)
         case .ended(let number, let result):
             ended(number, result, &group)
-        case .reported(let number):
+        case .reported(let number, let isSuperseded):
             reporting.remove(number)
+            if isSuperseded, final.contains(number) { enter(number, &group) }
         case .cutOff(let number):
             entries[number]?.attempt?.task.cancel()
         case .cancel(let number, let continuation):
@@ -177,16 +178,21 @@ struct OutboxLoop {
             engine.store.dropCopies(of: number)
         }
         guard !record.standing.isReported, reporting.insert(number).inserted else { return }
+        show()
         let engine = self.engine
         group.addTask {
             await engine.report(record)
+            // Tried again while the user was told: this end is not the one that the user has to hear of.
+            var isSuperseded = false
             if !Task.isCancelled {
                 _ = try? engine.store.change(number) { _, standing in
-                    standing.isReported = standing.state.isFinal
+                    isSuperseded = standing != record.standing
+                    guard !isSuperseded else { return false }
+                    standing.isReported = true
                     return true
                 }
             }
-            engine.mailbox.post(.reported(number))
+            engine.mailbox.post(.reported(number, isSuperseded: isSuperseded))
         }
     }
 
