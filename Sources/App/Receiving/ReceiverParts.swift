@@ -240,8 +240,10 @@ struct ReceiverParts: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask { await engine.run(on: blocking) }
             group.addTask {
+                // Before the entry is written: a change that comes meanwhile is not missed.
+                let changes = catalog.changes()
                 await withTaskExecutorPreference(blocking) { await refreshDesktopEntry() }
-                for await snapshot in catalog.changes() {
+                for await snapshot in changes {
                     await use(snapshot)
                     await withTaskExecutorPreference(blocking) { await refreshDesktopEntry() }
                 }

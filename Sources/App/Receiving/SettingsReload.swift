@@ -104,14 +104,22 @@ actor SettingsReload {
             plan.logger.warning("a change of config.yaml is not noticed; after one: waft config reload")
             return await Self.untilCancelled()
         }
+        // A change since the settings were read may have come before the events.
+        await reloadIfChanged(parts, ports)
         // The newest event only: events that come while the file is read cause another reading.
         for await _ in events.stream {
             // An editor may write in several steps.
             do { try await Task.sleep(for: .milliseconds(100)) } catch { return }
             events.look()
-            guard plan.home.configurationStamp != stamp else { continue }
-            _ = await reload(parts, listeningOn: ports)
+            await reloadIfChanged(parts, ports)
         }
+    }
+
+    private func reloadIfChanged(
+        _ parts: ReceiverParts, _ ports: @escaping @Sendable () -> [Dialect: Int]
+    ) async {
+        guard plan.home.configurationStamp != stamp else { return }
+        _ = await reload(parts, listeningOn: ports)
     }
 
     private static func untilCancelled() async {

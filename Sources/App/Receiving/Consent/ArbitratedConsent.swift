@@ -5,22 +5,39 @@ import Sharing
 /// Asks the arbiter of the configuration and, at the same time, the people. The first answer wins, and the other
 /// question is withdrawn.
 struct ArbitratedConsent: ConsentAsking {
-    let arbiter: OfferArbiter
-    let asking: any ConsentAsking
+    let arbiter: @Sendable (OfferFacts) async -> ArbiterAnswer
+    let people: any ConsentAsking
     /// The user's name for a peer; nil for a stranger.
     let contactName: @Sendable (PeerID) -> String?
     let logger: Logger
+
+    private enum Side: Sendable {
+        case people([ItemVerdict])
+        /// Nil: it leaves the decision to the people.
+        case arbiter([ItemVerdict]?)
+    }
 
     func consent(
         to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
     ) async -> [ItemVerdict] {
         let facts = OfferFacts(offer: offer, peer: peer, contact: contactName(peer), freeRoom: freeRoom)
-        return await withTaskGroup(of: [ItemVerdict]?.self) { group in
-            group.addTask { await asking.consent(to: offer, from: peer, freeRoom: freeRoom, waits: waits) }
-            group.addTask { await verdicts(of: arbiter.ask(facts), count: offer.items.count) }
-            defer { group.cancelAll() }
-            for await answer in group {
-                if let answer { return answer }
+        return await withTaskGroup(of: Side.self) { group in
+            group.addTask { .people(await people.consent(to: offer, from: peer, freeRoom: freeRoom, waits: waits)) }
+            group.addTask { .arbiter(verdicts(of: await arbiter(facts), count: offer.items.count)) }
+            var decided: [ItemVerdict]?
+            for await side in group {
+                switch side {
+                case .arbiter(let verdicts):
+                    guard let verdicts else { continue }
+                    decided = verdicts
+                    group.cancelAll()
+                case .people(let verdicts):
+                    group.cancelAll()
+                    // A person who was told that the answer counts was before the arbiter. A question that was withdrawn
+                    // in time has expired.
+                    if let decided, verdicts.allSatisfy({ $0.answer == .expired }) { return decided }
+                    return verdicts
+                }
             }
             return []
         }

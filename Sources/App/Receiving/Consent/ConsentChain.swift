@@ -51,7 +51,7 @@ enum ConsentChain {
         var consent: any ConsentAsking = ChosenConsent {
             guard let arbiter = arbiter() else { return people }
             return ArbitratedConsent(
-                arbiter: arbiter, asking: people, contactName: { door.contactName(of: $0) }, logger: logger)
+                arbiter: arbiter.ask, people: people, contactName: { door.contactName(of: $0) }, logger: logger)
         }
         consent = RelayedConsent(asking: consent, relay: relay)
         consent = memory.wrapping(consent)
