@@ -1,4 +1,5 @@
 import ArgumentParser
+import Executors
 import Foundation
 import HandlerCatalog
 import Handlers
@@ -19,8 +20,7 @@ struct OpenCommandTests {
             "CFBundleName": name, "CFBundleURLTypes": [["CFBundleURLSchemes": [scheme]]], "WaftSandbox": "none",
         ].merging(more) { $1 }
         let path = try shelf.write(name, HandlerShelf.keys("org.example.\(name.lowercased())", [], keys))
-        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path + "/run"))
-        chmod(path + "/run", 0o755)
+        TemporaryFolder.writeProgram(path + "/run", "#!/bin/sh\n\(script)\n")
     }
 
     private func opening(timeLimit: Duration = .seconds(60), searchPath: String = "/not/there") -> URLOpening {
@@ -145,9 +145,7 @@ struct OpenCommandTests {
 
     @Test("schemes with a global meaning go to xdg-open, in ASCII, and no handler is asked")
     func builtIn() async throws {
-        let opener = shelf.folder.file("xdg-open", "", mode: 0o755)
-        let script = "#!/bin/sh\nprintf '%s|' \"$@\" > '\(shelf.folder.path)/args'\n"
-        try Data(script.utf8).write(to: URL(fileURLWithPath: opener))
+        shelf.folder.program("xdg-open", "#!/bin/sh\nprintf '%s|' \"$@\" > '\(shelf.folder.path)/args'\n")
         try write("Thief", "https", "exit 0")
         let outcome = try await open("https://ä.org/$(id);x", opening(searchPath: shelf.folder.path))
         #expect(outcome.exit == .done)
@@ -187,7 +185,7 @@ struct OpenCommandTests {
         let task = Task { try await opening.open(url) }
         // The pipe can be opened once the handler has opened its end.
         let path = shelf.folder / "began"
-        _ = await Task.detached { FileManager.default.contents(atPath: path) }.value
+        _ = await BackgroundThread.run("waft-test") { FileManager.default.contents(atPath: path) }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }

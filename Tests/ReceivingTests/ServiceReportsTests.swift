@@ -29,7 +29,7 @@ struct ServiceReportsTests {
     func wholeWay() async throws {
         let listener = NoticeListener(folder / "notify")
         let manager = try #require(
-            ServiceManager(environment: ["NOTIFY_SOCKET": listener.address, "WATCHDOG_USEC": "40000"]))
+            ServiceManager(environment: ["NOTIFY_SOCKET": listener.address, "WATCHDOG_USEC": "1000000"]))
         let air = ToyAir()
         var settings = Settings(hostName: "kitchen")
         (settings.discovery, settings.notifications, settings.inhibitsSleep) = (false, .off, false)
@@ -82,16 +82,17 @@ struct ServiceReportsTests {
         let threads = BlockingExecutor(threads: 4)
         let delivering = Task { await engine.run(on: threads) }
         let (alive, silent) = (Recorder<Void>(), Recorder<[String]>())
+        let rounds = Rounds()
         let watchdog = Watchdog(
-            every: .milliseconds(20), ServiceReports.watched(engine: engine, journal: journal, loops: loops),
-            on: threads
+            every: .seconds(1), ServiceReports.watched(engine: engine, journal: journal, loops: loops),
+            on: threads, pause: rounds.pause
         ) {
             alive.record(())
         } silent: {
             silent.record($0)
         }
         let watching = Task { await watchdog.run() }
-        try await alive.element(2)
+        try await alive.element(1)
         switch part {
         case "journal":
             Task(executorPreference: threads) { try journal.reading("could not wait") { _ in block() } }
@@ -99,12 +100,15 @@ struct ServiceReportsTests {
         default: loops.next().execute(block)
         }
         try await entered.element(1)
-        #expect(try await silent.first() == [part])
-        let spoken = alive.count
-        try await Task.sleep(for: .milliseconds(100))
-        #expect(alive.count == spoken)
+        try await rounds.next()
+        while watchdog.unanswered != [part] { try await Task.sleep(for: .milliseconds(1)) }
+        for _ in 0..<3 { try await rounds.next() }
+        #expect(silent.all == [[part]])
+        #expect(alive.count == 1)
         gate.signal()
-        try await alive.element(spoken + 2)
+        try await alive.element(2)
+        try await rounds.next()
+        try await alive.element(3)
         watching.cancel()
         delivering.cancel()
         await delivering.value

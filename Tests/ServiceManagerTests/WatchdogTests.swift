@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -8,31 +9,35 @@ struct WatchdogTests {
     @Test("speaks only after every part has answered since the last time, and goes on when a blocked one answers again")
     func blocked() async throws {
         let (alive, silent, asked) = (Recorder<Void>(), Recorder<[String]>(), Recorder<Void>())
-        let gate = Gate()
+        let isBlocking = Mutex(false)
+        let (gate, rounds) = (Gate(), Rounds())
         let parts = [
             Watchdog.Part("loop") { asked.record(()) },
             Watchdog.Part("journal") {
-                // From the third round on it is blocked.
-                if asked.count >= 3 { await gate.wait() }
+                if isBlocking.withLock({ $0 }) { await gate.wait() }
             },
         ]
-        let watchdog = Watchdog(every: .milliseconds(20), parts) {
+        let watchdog = Watchdog(every: .seconds(1), parts, pause: rounds.pause) {
             alive.record(())
         } silent: {
             silent.record($0)
         }
         let task = Task { await watchdog.run() }
-        #expect(try await silent.first() == ["journal"])
-        let spoken = alive.count
-        #expect((1...3).contains(spoken))
+        try await alive.element(1)
+        try await rounds.next()
+        try await alive.element(2)
+        isBlocking.withLock { $0 = true }
+        try await rounds.next()
+        while watchdog.unanswered != ["journal"] { try await Task.sleep(for: .milliseconds(1)) }
         // The part that works is not asked either: the round goes on.
-        let rounds = asked.count
-        try await Task.sleep(for: .milliseconds(100))
-        #expect(alive.count == spoken)
-        #expect(asked.count == rounds)
-        #expect(silent.count == 1)
+        for _ in 0..<3 { try await rounds.next() }
+        #expect(silent.all == [["journal"]])
+        #expect(alive.count == 2)
+        #expect(asked.count == 3)
         gate.open()
-        try await alive.element(spoken + 2)
+        try await alive.element(3)
+        try await rounds.next()
+        try await alive.element(4)
         task.cancel()
         await task.value
     }

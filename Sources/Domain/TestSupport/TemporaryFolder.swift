@@ -31,18 +31,22 @@ package final class TemporaryFolder: Sendable {
     }
 
     /// Writes a program and returns its path.
+    @discardableResult
+    package func program(_ name: String, _ text: String) -> String {
+        Self.writeProgram(self / name, text)
+        return self / name
+    }
+
+    /// Writes a program.
     ///
     /// Another process writes it. A child that another test forks meanwhile would hold this process's descriptor, and the
     /// kernel runs no file that is open for writing (ETXTBSY).
-    @discardableResult
-    package func program(_ name: String, _ text: String) -> String {
-        let path = self / name
+    package static func writeProgram(_ path: String, _ text: String) {
         guard let writer = popen("umask 022; cat >'\(path)' && chmod 755 '\(path)'", "we") else {
             preconditionFailure("no shell can be started")
         }
         fputs(text, writer)
         precondition(pclose(writer) == 0, "\(path) cannot be written")
-        return path
     }
 
     /// The names in it, hidden ones too, in order.

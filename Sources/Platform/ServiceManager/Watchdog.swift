@@ -19,6 +19,7 @@ package final class Watchdog: Sendable {
     private let interval: Duration
     private let parts: [Part]
     private let executor: (any TaskExecutor)?
+    private let pause: @Sendable (Duration) async -> Void
     private let alive: @Sendable () -> Void
     private let silent: @Sendable ([String]) -> Void
     /// The places of the parts that have not answered in this round.
@@ -26,29 +27,34 @@ package final class Watchdog: Sendable {
 
     /// - Parameters:
     ///   - executor: of threads that may block.
+    ///   - pause: returns after an interval, or when the task is cancelled.
     ///   - alive: called when all parts have answered; at most once in an interval.
     ///   - silent: called once for each round in which parts did not answer in time, with their names.
     package init(
         every interval: Duration, _ parts: [Part], on executor: (any TaskExecutor)? = nil,
+        pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) },
         alive: @escaping @Sendable () -> Void, silent: @escaping @Sendable ([String]) -> Void
     ) {
         (self.interval, self.parts, self.executor) = (interval, parts, executor)
-        (self.alive, self.silent) = (alive, silent)
+        (self.pause, self.alive, self.silent) = (pause, alive, silent)
     }
+
+    /// The names of the parts that have not answered in this round.
+    package var unanswered: [String] { missing.withLock { $0.sorted() }.map { parts[$0].name } }
 
     /// Asks the parts until the task is cancelled. Call it once.
     package func run() async {
         var isReported = false
         while !Task.isCancelled {
-            let late = missing.withLock { $0.sorted() }
+            let late = unanswered
             if late.isEmpty {
                 isReported = false
                 ask()
             } else if !isReported {
                 isReported = true
-                silent(late.map { parts[$0].name })
+                silent(late)
             }
-            try? await Task.sleep(for: interval)
+            await pause(interval)
         }
     }
 

@@ -145,6 +145,7 @@ final class ProgramProcess: Sendable {
     ///
     /// The launcher passes the signals on, and exits once its processes have ended.
     func end(grace: Duration) async {
+        guard exit == nil else { return }
         await Task { [self] in
             kill(number, SandboxPlan.leaveSignal)
             if case .outOfTime = await ending(within: grace) { kill(number, SandboxPlan.endSignal) }

@@ -315,9 +315,12 @@ package actor ResidentHandler {
         owesSettings = false
         owedNotice = nil
         if program.settings != settings { tellSettings() }
+        let earlier = listening
         listening = Task {
             for await line in process.lines { heard(line, from: process) }
             await ended(process, await process.started.process.ending())
+            // Of a process that was retired a moment ago: the handler has stopped when all its processes have.
+            await earlier?.value
         }
         return process
     }

@@ -23,7 +23,10 @@ package enum MulticastEcho {
         for _ in 0..<attempts where heard.count < questions.count {
             for question in questions where !heard.contains(question.link) { question.ask() }
             let end = ContinuousClock.now + limit / attempts
-            while heard.count < questions.count, ContinuousClock.now < end {
+            var isOver = false
+            // Once more after the end: this process may have stood still since it asked.
+            while heard.count < questions.count, !isOver {
+                isOver = ContinuousClock.now >= end
                 var polls = questions.map { pollfd(fd: $0.listener, events: Int16(POLLIN), revents: 0) }
                 _ = poll(&polls, nfds_t(polls.count), 20)
                 for question in questions where question.hears() { heard.insert(question.link) }
