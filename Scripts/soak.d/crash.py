@@ -59,8 +59,13 @@ def same_sealed(clear, sealed, key):
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
+    """A port that the kernel gives to no program by itself: its own ports begin at 32768."""
+    while True:
+        try:
+            with socket.create_server(("127.0.0.1", random.randrange(10_240, 32_768))) as probe:
+                return probe.getsockname()[1]
+        except OSError:
+            continue
 
 
 class Receiver:

@@ -80,7 +80,7 @@ function loads(tag, facts) {
 
 for (const [name, attempt] of Object.entries(tries)) {
 	// What is refused is refused at once.
-	const late = new Promise((yes) => setTimeout(yes, 3_000, "open for seconds"));
+	const late = new Promise((yes) => setTimeout(yes, 20_000, "open for seconds"));
 	try { results[name] = String(await Promise.race([attempt(), late])); } catch { results[name] = "refused"; }
 }
 isOver = true;

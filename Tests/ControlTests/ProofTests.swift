@@ -68,7 +68,7 @@ struct ProofTests {
         let folder = TemporaryFolder()
         let socket = try ControlSocket(folder: folder.path)
         let server = try await ControlServer.bind(
-            socket, on: group, proofTimeout: .milliseconds(20), logger: logger)
+            socket, on: group, proofTimeout: .seconds(3), logger: logger)
         let running = Task { await server.run { _ in .done } }
         // There are more silent connections than places for commands.
         let served = try BareSocket(socket)

@@ -76,8 +76,7 @@ struct AutomaticDirectoryTests {
         daemon.become(available: false)
         await time.untilSleeping(timeout.absence)
         daemon.become(available: true)
-        // The end of the cancelled wait must have no effect.
-        time.wake(timeout.absence)
+        await time.untilNobodySleeps(timeout.absence)
         let second = try await make(daemon).publish(ServiceDescription(type: "_waft._tcp", instance: "def", port: 1))
         let events = embedded.state.withLock { $0.events }
         #expect(events.isEmpty)

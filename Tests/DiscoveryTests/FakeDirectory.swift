@@ -129,6 +129,11 @@ final class ManualSleep: Sendable {
         }
     }
 
+    /// Waits until no task sleeps for that duration.
+    func untilNobodySleeps(_ duration: Duration) async {
+        while state.withLock({ $0.sleepers.contains { $0.0 == duration } }) { await Task.yield() }
+    }
+
     func wake(_ duration: Duration, with result: Result<Void, any Error> = .success(())) {
         let woken = state.withLock { state in
             let woken = state.sleepers.filter { $0.0 == duration }

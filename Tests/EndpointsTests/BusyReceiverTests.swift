@@ -100,7 +100,7 @@ struct BusyReceiverTests {
     func timeIsUp() async throws {
         try await run(turningAway: .max) { receiver in
             var options = SendOptions()
-            options.retryFor = .milliseconds(100)
+            options.retryFor = .seconds(2)
             let report = try await receiver.send(options)
             guard case .notAccepted(let verdict) = report.items[0] else {
                 Issue.record("\(report.items[0])")

@@ -14,6 +14,8 @@ import WaftDialect
 @Suite("A sender's waits have an end", .timeLimit(.minutes(1)))
 struct SenderTimeoutTests {
     private static let short: Duration = .milliseconds(60)
+    /// For waits of which some are for answers that come.
+    private static let fair: Duration = .seconds(1)
 
     /// Standard timeouts, without time for retries; each test shortens its own.
     private static var options: SendOptions {
@@ -65,7 +67,7 @@ struct SenderTimeoutTests {
     func afterAcceptance(stage: String) async throws {
         try await stalling(at: [stage]) { receiver in
             var options = Self.options
-            options.stall = Self.short
+            options.stall = Self.fair
             let failure = await receiver.failure(options)
             #expect(failure?.isNoAnswer == true, "\(String(describing: failure))")
             #expect(failure?.description.contains("run the same command to resume") == true)
@@ -78,7 +80,7 @@ struct SenderTimeoutTests {
     func earlierReceipt() async throws {
         try await stalling(at: ["contents", "receipt"]) { receiver in
             var options = Self.options
-            (options.stall, options.silence) = (Self.short, Self.short)
+            (options.stall, options.silence) = (Self.fair, Self.fair)
             let failure = await receiver.failure(options)
             #expect(failure?.isNoAnswer == true, "\(String(describing: failure))")
             #expect(receiver.asked.all == ["card", "offers", "kept", "contents", "receipt"])
@@ -123,7 +125,7 @@ struct SenderTimeoutTests {
         try await stalling(at: ["receipt"]) { receiver in
             var options = Self.options
             options.wait = .opened
-            (options.stall, options.handlers) = (Self.short, .zero)
+            (options.stall, options.handlers) = (Self.fair, .zero)
             let report = try await receiver.send(options)
             guard case .acknowledged(let receipt, _) = report.items[0] else {
                 Issue.record("\(report.items[0])")

@@ -74,11 +74,11 @@ struct HTTPWaitingTests {
     @Test("a client waits for longer than its timeout while interim answers come")
     func drawnOut() async throws {
         try await LoopbackServer.run(Times(interim: .milliseconds(10))) { exchange in
-            await exchange.keepingClientInformed { try? await Task.sleep(for: .seconds(3)) }
+            await exchange.keepingClientInformed { try? await Task.sleep(for: .seconds(5)) }
             try await exchange.respond(.ok, body: ByteBuffer(string: "at last"))
         } _: { server in
             try await server.client { client in
-                let answer = try await client.exchange(.GET, "/", timeout: .seconds(2), maximum: .seconds(60))
+                let answer = try await client.exchange(.GET, "/", timeout: .seconds(4), maximum: .seconds(60))
                 #expect(answer.status == .ok)
             }
         }
@@ -207,7 +207,8 @@ struct HTTPWaitingTests {
     func halfHead() async throws {
         try await LoopbackServer.run(Times(idle: .milliseconds(20)), respond: echo) { server in
             try await server.bare { connection in
-                try await connection.send("GET / HTTP/1.1\r\nhost: wa")
+                // It may be closed already.
+                try? await connection.send("GET / HTTP/1.1\r\nhost: wa")
                 #expect(await connection.receiveToEnd() == "")
             }
         }

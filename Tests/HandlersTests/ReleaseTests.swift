@@ -46,6 +46,7 @@ struct ReleaseTests {
             #expect(await engine.release(arrival.number, within: .zero) == .free)
             caller.answer(arrival.number, AttemptOutcome(.yes, exitCode: 0))
             try await lab.wait(for: arrival, .yes)
+            try await caller.moves.element(2)
         }
         #expect(caller.moves.all == [arrival.number, arrival.number])
     }

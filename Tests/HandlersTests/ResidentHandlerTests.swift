@@ -28,6 +28,7 @@ struct ResidentHandlerTests {
         timeLimit: Duration = .seconds(3_600),
         idleTime: Duration = .seconds(3_600),
         wait: Duration = .seconds(3_600),
+        grace: Duration = .milliseconds(500),
         sandbox: SandboxPlan.Level = .none
     ) -> (handler: ResidentHandler, alive: Recorder<String?>) {
         place.makePipe("alive")
@@ -37,7 +38,8 @@ struct ResidentHandlerTests {
             place.python(Self.loop + "\n" + indented), mode: .resident, calls: calls, timeLimit: timeLimit,
             sandbox: sandbox)
         let handler = ResidentHandler(
-            program: program, runner: place.runner(), idleTime: idleTime, firstWait: wait, longestWait: wait)
+            program: program, runner: place.runner(grace: grace), idleTime: idleTime, firstWait: wait, longestWait: wait
+        )
         return (handler, alive)
     }
 
@@ -391,7 +393,8 @@ struct ResidentHandlerTests {
     @Test("one with nothing to do comes to the end of its input, leaves by itself, and is started again when needed")
     func idle() async throws {
         let place = HookFolder()
-        let (handler, alive) = resident(place, "say('yes')", idleTime: .milliseconds(1))
+        let (handler, alive) = resident(
+            place, "say('yes')", idleTime: .milliseconds(1), grace: .seconds(30))
         // After the loop the handler has reached the end of its input.
         let path = place.folder / "hook.py"
         let script = try String(contentsOfFile: path, encoding: .utf8)

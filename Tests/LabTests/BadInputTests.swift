@@ -175,8 +175,8 @@ struct BadInputTests {
             try await host.becomeVisible()
             try await host.withReceiver(Programs.waftd, []) { running in
                 let outcome = try await sender(folder).run(
-                    arguments: ["send", try file(folder), "--to", running.address, "--timeout", "1"])
-                expect(outcome, exit: 15, saying: ": nobody answered within 1 s\n")
+                    arguments: ["send", try file(folder), "--to", running.address, "--timeout", "4"])
+                expect(outcome, exit: 15, saying: ": nobody answered within 4 s\n")
                 _ = try await running.log.first("answered")
                 let offers = try await host.run(arguments: ["offers"])
                 #expect(offers.errors.contains("no offers wait"), "\(offers.output)")

@@ -84,7 +84,7 @@ struct BorderTests {
             let path = program == "waftd" ? Programs.waftd : Programs.waft
             // The receiver's option overrides the choice made before.
             #expect(try await kitchen.run(arguments: ["visible", "off"]).exit == 0)
-            try await kitchen.withReceiver(path, words + ["--accept", "everyone"]) { running in
+            try await kitchen.withReceiver(path, words + ["--accept", "everyone"], port: freePort()) { running in
                 func send() async throws -> ProgramResult {
                     try await study.run(arguments: ["send", folder + "/one.txt", "--to", running.address])
                 }

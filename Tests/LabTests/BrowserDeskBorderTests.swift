@@ -161,6 +161,7 @@ extension BrowserDeskTests {
                         }
                         // Requests come in order: after this one nothing is under way any more.
                         _ = try await desk.host.run("/usr/bin/curl", ["-s", spy + "/end"])
+                        try await site.running.transcript.says("GET /end")
                         #expect(await site.requests() == ["GET /end"])
                     }
                 }

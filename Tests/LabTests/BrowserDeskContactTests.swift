@@ -113,6 +113,7 @@ extension BrowserDeskTests {
                     try await desk.click("block\(id)", in: "main .cards")
                     try await browser.wait(for: "blocked", in: "main .cards")
                     try await desk.click("unblock\(id)", in: "main .cards")
+                    try await browser.wait("document.querySelector('main [data-key=\"block\(id)\"]') !== null")
                     try await desk.click("forget\(id)", in: "main .cards")
                     try await desk.answer(nil)
                     try await browser.wait("document.querySelector('main .cards .card') === null")

@@ -92,7 +92,7 @@ extension BrowserDeskTests {
         @Test("a sending whose connection breaks says so in the window, goes on, and arrives whole")
         func resumed() async throws {
             try await DeskStage.take { stage in
-                let (browser, contents) = (stage.browser, BrowserStage.noise(20 << 20))
+                let (browser, contents) = (stage.browser, BrowserStage.noise(60 << 20))
                 let path = try stage.write("large.bin", contents)
                 let (kitchen, study) = (try stage.host("kitchen"), try stage.host("study"))
                 try await kitchen.withReceiver(Programs.waftd, []) { _ in
@@ -101,7 +101,7 @@ extension BrowserDeskTests {
                         try await study.withReceiver { receiver in
                             try await desk.click("to-\(receiver.id)", in: "#sheet")
                             try await browser.click("#sheet-go")
-                            try await browser.wait("document.querySelector('main .transfer progress')?.value > 0.3")
+                            try await browser.wait("document.querySelector('main .transfer progress')?.value > 0.1")
                             receiver.signal(.kill)
                             try await browser.wait(for: "it goes on", in: "main .transfer")
                         }
@@ -144,6 +144,8 @@ extension BrowserDeskTests {
                 try writeScript("#!/bin/sh\ncp \"$WAFT_FILE\" \"$WAFT_DATA/copy\"\n", to: script)
                 try await stage.withDesk(["WAFT_ACCEPT": "everyone"]) { desk, receiver in
                     try await desk.show("handlers")
+                    // The list stands above the form, and moves it when it comes.
+                    try await browser.wait("document.querySelector('main li.card') !== null")
                     for (example, text) in [("/home", script), ("Photos", "Copies"), ("public", "public.text")] {
                         try await browser.type(text, into: "main form.fields input[placeholder^=\"\(example)\"]")
                     }

@@ -97,6 +97,7 @@ extension BrowserDeskTests {
                             try await terminal.transcript.says("declined")
                         }
                     }
+                    try await browser.wait("document.querySelector('main .offer') === null")
                     let late = try await desk.host.run(arguments: ["accept", "2"])
                     #expect(late.exit != 0, "\(late)")
                     // Both at once.
@@ -124,13 +125,13 @@ extension BrowserDeskTests {
         func cancel() async throws {
             try await DeskStage.take { stage in
                 let (browser, study) = (stage.browser, try stage.host("study"))
-                try stage.write("large.bin", BrowserStage.noise(30 << 20))
+                try stage.write("large.bin", BrowserStage.noise(90 << 20))
                 try await stage.withDesk(contacts: ["study"], policy: "accept") { desk, receiver in
                     try await desk.show("transfers")
                     try await stage.lab.call(["rate", stage.lab.name, "study", "40mbit"])
                     try await study.offering(["large.bin"], to: DeskStage.kitchen(receiver), in: stage.folder) {
                         sending in
-                        try await browser.wait("document.querySelector('main .transfer progress')?.value > 0.1")
+                        try await browser.wait("document.querySelector('main .transfer progress')?.value > 0.03")
                         #expect(try await browser.text("main .transfer").contains("1 item from Study"))
                         try await browser.click("main .transfer button[aria-label^=Cancel]")
                         try await browser.wait(for: "Cancelled", in: "main .transfer")
@@ -209,6 +210,7 @@ extension BrowserDeskTests {
                         try await desk.click("accept", in: "main .offer")
                         try await sending.transcript.says("stored", times: 2)
                     }
+                    try await browser.wait("document.querySelector('main .offer') === null")
                     // A peer that keeps no rule of names.
                     let mallory = try stage.host("attic")
                     try await mallory.offer(naming: turned, to: DeskStage.kitchen(receiver)) {
@@ -232,6 +234,7 @@ extension BrowserDeskTests {
                     // They push the list out of the window, which then may have no rows.
                     try await isHarmless("filters", showsNames: false)
                     for name in [markup, long] {
+                        try await browser.wait(for: name.prefix(9).description, in: "main [role=listbox]")
                         try await browser.click("main [role=option] bdi[title=\"\(name)\"]")
                         try await browser.wait("document.querySelector('aside.pane dl') !== null")
                         #expect(try await browser.script("return !document.querySelector('#evil') && !window.pwned"))

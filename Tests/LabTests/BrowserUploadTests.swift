@@ -180,14 +180,14 @@ extension BrowserTests {
         @Test("a file whose connection is cut in the middle goes on by itself when the network is back, and is whole")
         func cut() async throws {
             try await BrowserStage.take { stage in
-                let (browser, contents) = (stage.browser, BrowserStage.noise(24 << 20))
+                let (browser, contents) = (stage.browser, BrowserStage.noise(64 << 20))
                 let path = try stage.write("large.bin", contents)
                 try await stage.lab.call(["rate", stage.lab.name, "study", "80mbit"])
                 try await stage.kitchen().withPage([], in: stage.folder) { page in
                     try await browser.enter(page)
                     try await browser.choose([path])
                     try await browser.click("#send")
-                    try await browser.wait("document.querySelector('#bar').value > 0.4")
+                    try await browser.wait("document.querySelector('#bar').value > 0.15")
                     try await stage.lab.call(["link", stage.lab.name, "study", "down"])
                     try await browser.wait(for: "The connection is lost", in: "#state")
                     try await stage.lab.call(["rate", stage.lab.name, "study", "off"])

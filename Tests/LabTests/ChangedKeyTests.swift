@@ -79,7 +79,7 @@ struct ChangedKeyTests {
         try await withPair { kitchen, anna, file in
             try await anna.allow(kitchen, "Kitchen")
             let receiving = ["receive", "--accept", "everyone"]
-            let port = try await kitchen.withReceiver(Programs.waft, receiving) { running -> Int in
+            let port = try await kitchen.withReceiver(Programs.waft, receiving, port: freePort()) { running -> Int in
                 // By its address once: then the receiver is known.
                 let sent = try await anna.run(arguments: ["send", file, "--to", running.address])
                 #expect(sent.exit == 0, "\(sent.errors)")

@@ -62,7 +62,7 @@ struct ClockTests {
                 @Sendable func choose(_ time: String) async throws {
                     let chosen = try await host.run(arguments: ["visible", "everyone", "--for", time])
                     try #require(chosen.exit == 0, "\(chosen.errors)")
-                    #expect(try await host.status().visibility == "everyone")
+                    #expect(chosen.output.contains("everyone"), "\(chosen.output)")
                 }
                 try await choose("10m")
                 places.clocks.set(2 * Self.day)
@@ -125,23 +125,13 @@ struct ClockTests {
     func partial(days: Int64) async throws {
         try await withPlaces { places in
             let size = 400_000_000
-            let path = try places.file("big.bin", "")
-            #expect(truncate(path, size) == 0)
             let arguments = ["receive", "--accept", "everyone"]
-            try await places.kitchen.withReceiver(Programs.waft, arguments) { first in
-                try await places.study.withProgram(Programs.waft, ["send", path, "--to", first.address, "--json"]) {
-                    sender in
-                    // A part has arrived, and most of the file has not.
-                    _ = try await sender.transcript.first("progress") { text in
-                        text.contains(/"bytes":[1-9][0-9]{6}/) ? true : nil
-                    }
-                    kill(sender.process.value, SIGKILL)
-                }
-                // It is kept as soon as the receiver has noticed that its sender is gone.
-                try await eventually { try await places.kitchen.status().keptPartials == 1 }
+            let (path, _) = try await places.kitchen.withReceiver(Programs.waft, arguments) { first in
+                let path = try await cut(places, size, to: first)
                 // In a running receiver, and in one that starts with the wrong clock.
                 places.clocks.set(days * Self.day)
                 #expect(try await places.kitchen.status().keptPartials == 1)
+                return path
             }
             try await places.kitchen.withReceiver(Programs.waft, arguments) { second in
                 #expect(try await places.kitchen.status().keptPartials == 1)
@@ -149,8 +139,33 @@ struct ClockTests {
                 #expect(sent.exit == 0, "\(sent.errors)")
                 let moved = try #require(sent.events.compactMap(\.moved).last)
                 #expect(moved < UInt64(size))
-                #expect(try second.names() == ["big.bin"] && second.kept() == [])
+                #expect(try second.names().contains((path as NSString).lastPathComponent) && second.kept() == [])
             }
+        }
+    }
+
+    /// Sends files until the sender of one is killed in the middle of it: on a busy machine one may be through before.
+    /// - Returns: the path of the file that was cut, and of which the receiver keeps a part.
+    private func cut(_ places: Places, _ size: Int, to receiver: RunningReceiver) async throws -> String {
+        var number = 0
+        while true {
+            number += 1
+            let name = "big-\(number).bin"
+            let path = try places.file(name, "")
+            #expect(truncate(path, size) == 0)
+            let words = ["send", path, "--to", receiver.address, "--json"]
+            try await places.study.withProgram(Programs.waft, words) { sender in
+                _ = try await sender.transcript.first("progress") { text in
+                    text.contains(/"bytes":[1-9][0-9]{6}/) ? true : nil
+                }
+                kill(sender.process.value, SIGKILL)
+            }
+            // It is kept as soon as the receiver has noticed that its sender is gone.
+            try await eventually {
+                if try receiver.names().contains(name) { return true }
+                return try await places.kitchen.status().keptPartials == 1
+            }
+            if try !receiver.names().contains(name) { return path }
         }
     }
 

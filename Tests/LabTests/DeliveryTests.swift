@@ -119,7 +119,7 @@ struct DeliveryTests {
                 _ = try await running.log.first("opened") { $0.path?.hasSuffix("b.png") == true }
                 // A receiver that is gone for good has stored everything too.
                 try FileManager.default.removeItem(atPath: kitchen.out + "/go")
-                let lost = ["send", path, "--name", "c.png", "--wait", "opened", "--timeout", "1", "--json"]
+                let lost = ["send", path, "--name", "c.png", "--wait", "opened", "--timeout", "5", "--json"]
                 let alone = try await kitchen.study.withProgram(Programs.waft, lost + ["--to", running.address]) {
                     sender in
                     try await sender.transcript.says("\"event\":\"handling\"")
@@ -172,12 +172,19 @@ struct DeliveryTests {
     @Test("a handler that wants more time is asked again; the sender hears later, and the receiver's user how it went")
     func later() async throws {
         try await withKitchen { kitchen in
+            // The second answer comes after the sender has ended with the first one.
             try await kitchen.add(
-                "Photos", #"echo "$WAFT_ATTEMPT" >> "$OUT/record"; [ "$WAFT_ATTEMPT" = 2 ] || exit 75"#)
+                "Photos",
+                #"""
+                echo "$WAFT_ATTEMPT" >> "$OUT/record"
+                [ "$WAFT_ATTEMPT" = 2 ] || exit 75
+                while ! test -e "$OUT/go"; do sleep 0.05; done
+                """#)
             try await kitchen.host.withReceiver { running in
                 let outcome = try await kitchen.send(["a.png"], ["--wait", "opened"], to: running)
                 #expect(outcome.exit == 16)
                 #expect(outcome.events.first { $0.stored != nil }?.handlerAnswer == "later")
+                try "".write(toFile: kitchen.out + "/go", atomically: false, encoding: .utf8)
                 _ = try await running.log.first("opened")
                 #expect(kitchen.lines() == ["1", "2"])
                 let shown = try await kitchen.host.run(arguments: ["inbox", "show", "1"])
@@ -226,11 +233,15 @@ struct DeliveryTests {
     @Test("a handler that is out of time is ended with all that it started")
     func timeLimit() async throws {
         try await withKitchen { kitchen in
-            // The grandchild has the other end of a pipe: its end closes the pipe.
-            try kitchen.install(
-                "slow",
-                "#!/bin/sh\ntrap '' TERM\n(trap '' TERM; sleep 1000) &\necho $! > '\(kitchen.out)/pid'\nsleep 1000\n",
-                keys: "<key>WaftTimeout</key><integer>1</integer>")
+            let script = """
+                #!/bin/sh
+                [ "$WAFT_ATTEMPT" = 1 ] || exit 75
+                trap '' TERM
+                (trap '' TERM; sleep 1000) &
+                echo $! > '\(kitchen.out)/pid'
+                sleep 1000
+                """
+            try kitchen.install("slow", script, keys: "<key>WaftTimeout</key><integer>3</integer>")
             try await kitchen.host.withReceiver { running in
                 let outcome = try await kitchen.send(["a.png"], ["--wait", "opened"], to: running)
                 #expect(outcome.events.first { $0.stored != nil }?.handlerAnswer == "later", "\(outcome.output)")
@@ -296,7 +307,9 @@ struct DeliveryTests {
                 echo "started $1 $2" >> '\(kitchen.out)/record'
                 while read -r line; do
                     case $line in
-                        *'"name":"crash'*) [ -e '\(kitchen.out)/crashed' ] || { : > '\(kitchen.out)/crashed'; exit 7; } ;;
+                        *'"name":"crash'*)
+                            [ -e '\(kitchen.out)/crashed' ] || { : > '\(kitchen.out)/crashed'; exit 7; }
+                            while [ ! -e '\(kitchen.out)/go' ]; do sleep 0.05; done ;;
                     esac
                     echo '{"answer":"yes"}'
                 done
@@ -308,6 +321,7 @@ struct DeliveryTests {
                 #expect(kitchen.lines() == ["started open-url -"])
                 let crashed = try await kitchen.send(["crash.png"], ["--wait", "opened"], to: running)
                 #expect(crashed.exit == 16)
+                try "".write(toFile: kitchen.out + "/go", atomically: false, encoding: .utf8)
                 _ = try await running.log.first("opened") { $0.name == "crash.png" }
                 #expect(kitchen.lines().count == 2)
             }

@@ -122,11 +122,11 @@ struct InboxOpenInTests {
     func application() async throws {
         try await withShelf { shelf, inbox in
             #expect(try await shelf.waft("inbox", "open-in", "1", "first").exit == 0)
-            #expect(shelf.noted("first") == inbox + "/a.txt|")
+            try await eventually { shelf.noted("first") == inbox + "/a.txt|" }
             #expect(try await shelf.waft("inbox", "open-in", "1", "Print it", "--copy", "out").exit == 64)
             let copied = try await shelf.waft("inbox", "open-in", "1", "first", "--copy", "out")
             #expect(copied.exit == 0 && copied.output.contains("handed to First"), "\(copied)")
-            #expect(shelf.noted("first") == shelf.folder + "/out/a.txt|")
+            try await eventually { shelf.noted("first") == shelf.folder + "/out/a.txt|" }
             #expect(try await shelf.waft("inbox", "open-in", "1", "first").exit == 66)
             #expect(access(shelf.folder + "/out/a.txt", W_OK) == 0)
         }

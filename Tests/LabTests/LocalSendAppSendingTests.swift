@@ -74,6 +74,7 @@ struct LocalSendAppSendingTests {
             #expect(wrong.exit == 12, "\(wrong.exit) \(wrong.errors)")
             let right = try await send(["a.txt", "--pin", "4711"])
             #expect(right.exit == 0, "\(right.errors)")
+            try await app.event("offer")
             #expect(await app.events("offer").count == 1)
         }
         try await run("1.18", #"{"answer":"decline"}"#) { lab, _, send in

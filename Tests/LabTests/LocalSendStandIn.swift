@@ -19,6 +19,7 @@ struct AppEvent: Decodable, Sendable {
     var port: Int?
     var bytes: Int?
     var first: String?
+    var seconds: Int?
 }
 
 /// A program that stands in for LocalSend's app, or for a hostile machine.

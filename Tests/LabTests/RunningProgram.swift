@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Subprocess
 import SystemPackage
 import Testing
@@ -9,6 +10,8 @@ actor Transcript {
     private var isOver = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
+    /// Whether the program has ended, or has closed its outputs.
+    var hasEnded: Bool { isOver }
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
     func add(_ more: some Sequence<UInt8>) {
@@ -59,6 +62,8 @@ extension Host {
         _ program: String, _ arguments: [String], signal: Signal? = nil, in folder: String? = nil,
         _ body: @Sendable (RunningProgram) async throws -> Result
     ) async throws -> (result: Result, exit: Int, text: String) {
+        // Text for a program that has gone is an error then, and no end of the tests. Programs begin without this.
+        Glibc.signal(SIGPIPE, SIG_IGN)
         let transcript = Transcript()
         let outcome = try await Subprocess.run(
             configuration(program, arguments, in: folder), input: .inputWriter, output: .sequence,

@@ -2,6 +2,7 @@ import Age
 import Foundation
 import Protection
 import Secrets
+import Subprocess
 import Testing
 
 /// A host whose arrivals are sealed, and what a test needs to open them.
@@ -84,6 +85,16 @@ extension Host {
             "inject=read:signal=\(signal):when=\(step)",
         ]
         return host
+    }
+}
+
+extension RunningProgram {
+    /// Lets a stopped program go on until something is so: the stop may come after the first signal.
+    func goOn(until isSo: () async throws -> Bool) async throws {
+        try await eventually {
+            kill(process.value, SIGCONT)
+            return try await isSo()
+        }
     }
 }
 

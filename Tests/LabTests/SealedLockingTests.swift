@@ -62,6 +62,8 @@ struct SealedLockingTests {
                     ends[first.exit, default: 0] += 1
                     // Stored; busy until then; broken off.
                     #expect([0, 11, 15].contains(first.exit), "\(first)")
+                    // The sender may give up before the receiver.
+                    try await eventually { try running.staged().isEmpty }
                     let clear = try kitchen.files(of: running).filter { !$0.hasSuffix(".age") && !$0.hasPrefix("p-") }
                     #expect(clear == [])
                     try await kitchen.host.unlock()
@@ -87,7 +89,7 @@ struct SealedLockingTests {
             try writeRandom(kitchen.folder + "/large.bin", 8 << 20)
             try writeRandom(kitchen.folder + "/small.bin", 1_000)
             try await kitchen.host.withReceiver { running in
-                let refused = try await kitchen.send("small.bin", ["--timeout", "1"], to: running)
+                let refused = try await kitchen.send("small.bin", ["--timeout", "3"], to: running)
                 #expect(refused.exit == 15, "\(refused)")
                 #expect(refused.events.contains { $0.event == "busy" && $0.reason == "locked" }, "\(refused.output)")
                 #expect(try kitchen.files(of: running) == [])
@@ -99,7 +101,7 @@ struct SealedLockingTests {
                 let stopped = try await stopping.withProgram(Programs.waft, words) { sender in
                     try await running.holdsPart(of: 1 << 20)
                     try await kitchen.host.lock()
-                    kill(sender.process.value, SIGCONT)
+                    try await sender.goOn { await sender.transcript.hasEnded }
                 }
                 #expect([11, 15].contains(stopped.exit), "\(stopped.text)")
                 #expect(try running.names() == [] && running.kept().count == 1)
@@ -127,8 +129,7 @@ struct SealedLockingTests {
                 let sent = try await stopping.withProgram(Programs.waft, words) { sender in
                     try await running.holdsPart(of: 1 << 20)
                     try await kitchen.host.lock()
-                    kill(sender.process.value, SIGCONT)
-                    _ = try await running.log.first("stored")
+                    try await sender.goOn { await running.log.count("stored") == 1 }
                 }
                 #expect(sent.exit == 0, "\(sent.text)")
                 #expect(try await kitchen.cat("large.bin").exit == 18)

@@ -49,6 +49,8 @@ struct ShareWindowTests {
     @Test("a row is chosen in zenity's list, and its result is shown in a window")
     func zenity() async throws {
         try await withPlace { place in
+            let rows = place.folder + "/rows"
+            try place.addProgram("zenity", "tee -a '\(rows)' | /usr/bin/zenity \"$@\"")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     let result = try await place.host.run(
@@ -59,6 +61,8 @@ struct ShareWindowTests {
                         ], in: place.folder)
                     #expect(result.exit == 0, "\(result)")
                 }
+                // Keys in an empty list choose nothing.
+                try await eventually { !((try? String(contentsOfFile: rows, encoding: .utf8)) ?? "").isEmpty }
                 try await place.press("Home", "Return", in: "Share with Waft")
                 try await eventually {
                     FileManager.default.fileExists(atPath: place.folder + "/home/Pictures/a b.png")

@@ -26,7 +26,7 @@ struct StandardStreamTests {
                 // Opened for both directions, the pipe has no end. The receiver is asked before anything is read.
                 let script = """
                     mkfifo pipe && exec 3<>pipe
-                    exec timeout --preserve-status -k 20 -s \(signal) 1 "$0" send - --name a --to "$1" <pipe
+                    exec timeout --preserve-status -k 20 -s \(signal) 3 "$0" send - --name a --to "$1" <pipe
                     """
                 let outcome = try await shell(script, [running.address], in: folder)
                 #expect(outcome.exit == 130, "\(outcome.errors)")

@@ -41,21 +41,21 @@ struct TimeoutTests {
         "a peer that reports for ever that it is at work is 15, at any stage",
         arguments: ["card", "offers", "contents"])
     func stalling(stage: String) async throws {
-        let (outcome, asked) = try await send(Facts(stall: stage), ["--timeout", "1"])
+        let (outcome, asked) = try await send(Facts(stall: stage), ["--timeout", "3"])
         #expect(outcome.exit == 15, "\(outcome.errors)")
-        let words = stage == "offers" ? ": nobody answered within 1 s\n" : "no answer from 127.0.0.1"
+        let words = stage == "offers" ? ": nobody answered within 3 s\n" : "no answer from 127.0.0.1"
         #expect(outcome.errors.contains(words), "\(outcome.errors)")
         #expect(asked.contains { $0.hasSuffix("/" + stage) })
     }
 
     @Test("a peer that is busy, or closes the connection at once, is 15 when the time is up, and not before")
     func busy() async throws {
-        let (busy, asked) = try await send(Facts(busy: 1_000), ["--timeout", "1", "--json"])
+        let (busy, asked) = try await send(Facts(busy: 1_000), ["--timeout", "3", "--json"])
         #expect(busy.exit == 15)
         #expect(busy.events.map(\.event) == ["offered", "busy", "answered", "failed", "done"], "\(busy.output)")
         #expect(busy.events.compactMap(\.exit) == [15, 15])
         #expect(asked.count { $0.hasSuffix("/offers") } > 1)
-        let (full, _) = try await send(Facts(closing: 1_000), ["--timeout", "1"])
+        let (full, _) = try await send(Facts(closing: 1_000), ["--timeout", "3"])
         #expect(full.exit == 15, "\(full.errors)")
         #expect(full.errors.contains("full"), "\(full.errors)")
         #expect(full.errors.contains("try again later"), "\(full.errors)")

@@ -216,7 +216,7 @@ struct TrustTests {
             let words = ["contacts", "allow", kitchen, "--name", "Cook"]
             #expect(try await pair.study.run(arguments: words).exit == 0)
             let flags = ["receive", "--accept", "everyone"]
-            let port = try await pair.kitchen.withReceiver(arguments: flags) { running in
+            let port = try await pair.kitchen.withReceiver(Programs.waft, flags, port: freePort()) { running in
                 // By address once: then the contact's address is known.
                 #expect(try await pair.send(to: running).exit == 0)
                 let byName = try await pair.study.run(

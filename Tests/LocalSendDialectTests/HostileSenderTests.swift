@@ -110,7 +110,7 @@ struct HostileSenderTests {
             let first = try await RawSender.run(receiver.port) { sender in
                 try await sender.begin(path("a", in: session), "content-length: 5")
                 try await sender.write("he")
-                while receiver.inbox.stagedCount == 0 { try await Task.sleep(for: .milliseconds(5)) }
+                while receiver.inbox.everStagedCount == 0 { try await Task.sleep(for: .milliseconds(5)) }
                 let second = try await receiver.upload("jello", as: "a", in: session)
                 #expect(second == 409)
                 try await sender.write("llo")
@@ -146,7 +146,7 @@ struct HostileSenderTests {
             let status = try await RawSender.run(receiver.port) { sender in
                 try await sender.begin(path("slow", in: slow), "content-length: 5")
                 try await sender.write("he")
-                while receiver.inbox.stagedCount == 0 { try await Task.sleep(for: .milliseconds(5)) }
+                while receiver.inbox.everStagedCount == 0 { try await Task.sleep(for: .milliseconds(5)) }
                 let other = try #require(try await receiver.ask([.sample("quick")]).session)
                 let quick = try await receiver.upload("hello", as: "quick", in: other)
                 #expect(quick == 200)

@@ -15,6 +15,8 @@ struct LocalSendSender: Sendable {
     var pin: String?
     var takesPart = false
     var times = LocalSendTimes(answer: .seconds(60), silence: .seconds(60), retryFor: .seconds(60))
+    /// After so many bytes the sending is cancelled.
+    var most = UInt64.max
     let cancellation = Cancellation()
     let answers = Recorder<Verdict>()
     /// Bytes handed over.
@@ -43,8 +45,13 @@ struct LocalSendSender: Sendable {
                 }
             try await HTTPClient.run(connection) { await body($0) }
         }
-        return try await withTaskExecutorPreference(disk) { [answers, progress] in
-            try await sending.run(answered: { answers.record($0) }, progressed: { done, _ in progress.record(done) })
+        return try await withTaskExecutorPreference(disk) { [answers, progress, most, cancellation] in
+            try await sending.run(
+                answered: { answers.record($0) },
+                progressed: { done, _ in
+                    if done > most { cancellation.request() }
+                    progress.record(done)
+                })
         }
     }
 

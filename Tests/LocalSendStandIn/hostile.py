@@ -9,8 +9,10 @@ with it:
                                                                        of each connection how many bytes came
     {"do": "shout", "device": KEYS, "times": COUNT, "pause": SECONDS, "source": ADDRESS}
                                                 announces a device; with `times`, each has a fingerprint of its own
+    {"do": "hush"}                              ends the announcements that are under way
 """
 import json
+import math
 import os
 import socket
 import sys
@@ -20,7 +22,7 @@ import time
 from secure import Closed, Connection, Identity
 
 GROUP, PORT = "224.0.0.167", 53317
-printing = threading.Lock()
+printing, hushed = threading.Lock(), threading.Event()
 
 
 def say(event, **facts):
@@ -66,19 +68,26 @@ def shout(address, device, times=1, pause=0, source=None):
     group.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(address))
     whole = {"alias": "mallory", "version": "2.1", "deviceModel": "x", "deviceType": "mobile", "protocol": "https",
              "download": False, "announce": True, **device}
+    begin = time.monotonic()
     for _ in range(times):
+        if hushed.is_set():
+            break
         if times > 1:
             whole["fingerprint"] = os.urandom(32).hex().upper()
         group.sendto(json.dumps(whole).encode(), (GROUP, PORT))
         time.sleep(pause)
-    say("shouted", count=times)
+    say("shouted", seconds=math.ceil(time.monotonic() - begin))
 
 
 def main(folder, address):
     say("listening")
     for line in sys.stdin:
         order = json.loads(line)
-        if order.pop("do") == "serve":
+        what = order.pop("do")
+        if what == "hush":
+            hushed.set()
+            continue
+        if what == "serve":
             work, values = serve, {"folder": folder, "host": address, **order}
         else:
             work, values = shout, {"address": address, **order}

@@ -206,7 +206,7 @@ struct SecureStreamTests {
         _ = await onThread { pair.stream.receiveAll(100) }
         await onThread {
             #expect(pair.stream.sendAll([1]).error == nil)
-            pair.stream.close(lingering: .milliseconds(200))
+            pair.stream.close(lingering: .seconds(2))
         }
         #expect(await sent.heard == [1])
         // One that does not listen is left.
@@ -222,10 +222,12 @@ struct SecureStreamTests {
         #expect(try pair.readFar(1) == [1])
         // Its own thread waits for the peer: this call sends nothing and does not wait.
         async let received = onThread { pair.stream.receiveAll(1) }
-        try await Task.sleep(for: .milliseconds(5))
+        let record = try pair.ciphertext([7])
+        pair.write(Array(record.prefix(3)))
+        while pair.unread > 0 { try await Task.sleep(for: .milliseconds(1)) }
         let turn = pair.stream.lastTurn
         pair.stream.sendIfIdle(ByteBuffer(bytes: [2]))
-        pair.write(try pair.ciphertext([7]))
+        pair.write(Array(record.dropFirst(3)))
         #expect(await received == ([7], nil))
         #expect(pair.stream.lastTurn > turn)
         pair.stream.sendIfIdle(ByteBuffer(bytes: [3]))
@@ -272,8 +274,12 @@ struct LeavingTests {
                 var inbound = inbound.makeAsyncIterator()
                 // The channel has been used before.
                 let first = try await inbound.next()
-                try await outbound.write(ByteBuffer(bytes: [1]))
-                return try await Self.leave(connection.channel, early: first.map { Array($0.readableBytesView) } ?? [])
+                let early = first ?? ByteBuffer()
+                // In one step: what the other side sends after this answer is for the stream.
+                return try await connection.channel.eventLoop.submit {
+                    connection.channel.writeAndFlush(ByteBuffer(bytes: [1]), promise: nil)
+                    return try connection.channel.leave(early: early)
+                }.get()
             }
             await served.fire(
                 await onThread {

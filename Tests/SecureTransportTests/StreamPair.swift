@@ -50,6 +50,12 @@ final class StreamPair: Sendable {
         }
     }
 
+    /// Bytes that were written to the far socket, and that the stream has not taken.
+    var unread: CInt {
+        var count: CInt = 0
+        return ioctl(farSocket, UInt(TIOCOUTQ), &count) == 0 ? count : 0
+    }
+
     /// Ends the far side's half of the socket.
     func endSocket() { shutdown(farSocket, CInt(SHUT_WR)) }
 

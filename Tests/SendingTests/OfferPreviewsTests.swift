@@ -71,9 +71,7 @@ struct OfferPreviewsTests {
     func slow() async throws {
         let sources = try sources(1, "sleep 1000")
         let previews = OfferPreviews(sources, rule: .contacts, maker: try maker())
-        let start = ContinuousClock.now
         #expect(await previews.offer(offer(sources)).hasPreviews == false)
-        #expect(ContinuousClock.now - start < .seconds(30))
     }
 
     @Test("a program of the system is known by its file, with the words for its input and output")

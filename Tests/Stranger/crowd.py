@@ -16,7 +16,8 @@ CONNECTIONS_PER_KEY = 32
 def crowd(folder, address, count, say, conduct):
     """Has so many connections, each of which does as `conduct(connection, number, note)` says until it is closed.
 
-    Says `begun` when each has noted that it has begun, or was closed before, and `over` when all are closed."""
+    Says `begun` when each has noted that it has begun, or was closed before; then `closed` for each that is closed later,
+    and `over` when all are closed."""
     threading.stack_size(512 << 10)
     keys = [Identity(f"{folder}-{number}") for number in range(count // CONNECTIONS_PER_KEY + 1)]
     lock, begun, over = threading.Lock(), set(), set()
@@ -29,6 +30,8 @@ def crowd(folder, address, count, say, conduct):
             to.add(number)
             if len(to) == count > before:
                 say(event, closed=len(over))
+            elif to is over and len(begun) == count:
+                say("closed", closed=len(over))
 
     def run(number):
         try:

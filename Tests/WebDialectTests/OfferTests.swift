@@ -177,7 +177,8 @@ struct OfferTests {
             _ = try await page.consent.withdrawn.first()
         }
         // A busy machine sends the first file within this time.
-        waits.piece = .seconds(2)
+        waits = WebServer.Waits()
+        waits.piece = .seconds(4)
         try await WebLoopback.run(waits: waits) { page async throws in
             let guest = try await page.enter()
             let id = try await guest.offer(("t/a", 1), ("t/b", 1))

@@ -26,6 +26,14 @@ final class RealKeyring: Sendable {
                 "-c", "exec gnome-keyring-daemon --unlock --foreground --components=secrets <\"$0\"", password,
             ], environment: environment)
         for await _ in changes { break }
+        // It has its name a moment before it can answer.
+        let question = BusCall(
+            to: "org.freedesktop.secrets", path: "/org/freedesktop/secrets",
+            interface: "org.freedesktop.Secret.Service", member: "ReadAlias"
+        ) { $0.string("default") }
+        while (try? await client.call(question, reading: { $0.objectPath() })) == nil {
+            try await Task.sleep(for: .milliseconds(10))
+        }
     }
 
     /// Locks its collection.

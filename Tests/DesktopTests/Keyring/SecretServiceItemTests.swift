@@ -67,7 +67,7 @@ struct SecretServiceItemTests {
         await #expect(throws: KeyringError.locked) { try await item.lookUp(.silent) }
         #expect(!keyring.heard.all.contains("prompt"))
         #expect(try await item.lookUp(.asking).revealed == Array("fake".utf8))
-        #expect(keyring.heard.all.contains("prompt"))
+        try await keyring.heard.first { $0 == "prompt" }
         await keyring.end()
     }
 

@@ -52,6 +52,9 @@ struct DesktopNotifierTests {
         try await server.heard.first { $0 == .close(1) }
         let other = notifier.show(.sample("two"))
         try await server.notified { $0.summary == "two" }
+        // A change is told once the answer to the first call has come, which has the number.
+        other.update(.sample("three"))
+        try await server.notified { $0.replaces == 2 }
         await notifier.stop()
         #expect(await next(other) == .closed(.closed))
         try await server.heard.first { $0 == .close(2) }
