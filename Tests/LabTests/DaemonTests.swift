@@ -67,6 +67,7 @@ struct DaemonTests {
         try await withTemporaryFolder { folder in
             let (kitchen, study) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study"))
             let out = folder + "/out"
+            try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
             try writeScript(
                 "#!/bin/sh\ntrap '' TERM\necho $$ >'\(out)/new'; mv '\(out)/new' '\(out)/begun'\nsleep 1000\nsleep 1000\n",
                 to: folder + "/slow.sh")

@@ -104,7 +104,7 @@ struct OfferPreviewTests {
                 number += 1
                 async let sending = study.run(
                     arguments: ["send", "photo.bmp", "--source", "./source", "--to", running.address], in: folder)
-                _ = try await running.log.first("offer") { [number] in $0.offer == number }
+                try await eventually { await running.log.count("offer") == number }
                 let own = try await kitchen.run(arguments: ["offers", "preview", "\(number).2"])
                 let photo = try await kitchen.run(arguments: ["offers", "preview", "\(number).1"])
                 hasAll = own.exit == 0 && (photo.exit == 0 || !hasThumbnailer)

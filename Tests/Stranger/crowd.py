@@ -110,8 +110,11 @@ def items(folder, address, count, say):
             say("verdict", answer=message_of(answer)["default"])
             # And it stays.
             connection.more()
-        except (Closed, OSError):
-            say("closed")
+        except (Closed, OSError) as end:
+            say("closed", reason=repr(end))
+        except Exception as fault:  # An answer of another kind.
+            say("closed", reason=repr(fault))
+            raise
 
     for number in range(int(count)):
         threading.Thread(target=run, args=(number,), daemon=True).start()
