@@ -275,7 +275,7 @@ struct LeavingTests {
                 // The channel has been used before.
                 let first = try await inbound.next()
                 let early = first ?? ByteBuffer()
-                // In one step: what the other side sends after this answer is for the stream.
+                // In one step: the next bytes of the other side are for the stream.
                 return try await connection.channel.eventLoop.submit {
                     connection.channel.writeAndFlush(ByteBuffer(bytes: [1]), promise: nil)
                     return try connection.channel.leave(early: early)

@@ -52,7 +52,7 @@ struct DesktopNotifierTests {
         try await server.heard.first { $0 == .close(1) }
         let other = notifier.show(.sample("two"))
         try await server.notified { $0.summary == "two" }
-        // A change is told once the answer to the first call has come, which has the number.
+        // The notifier sends a change only after it has the number of the notification.
         other.update(.sample("three"))
         try await server.notified { $0.replaces == 2 }
         await notifier.stop()

@@ -33,8 +33,8 @@ struct ArbitratedConsent: ConsentAsking {
                     group.cancelAll()
                 case .people(let verdicts):
                     group.cancelAll()
-                    // A person who was told that the answer counts was before the arbiter. A question that was withdrawn
-                    // in time has expired.
+                    // The queue decides which answer came first. A question that was withdrawn before its answer has
+                    // expired.
                     if let decided, verdicts.allSatisfy({ $0.answer == .expired }) { return decided }
                     return verdicts
                 }

@@ -182,7 +182,7 @@ struct OutboxLoop {
         let engine = self.engine
         group.addTask {
             await engine.report(record)
-            // Tried again while the user was told: this end is not the one that the user has to hear of.
+            // The job may have been tried again meanwhile. Then its new end needs a report of its own.
             var isSuperseded = false
             if !Task.isCancelled {
                 _ = try? engine.store.change(number) { _, standing in
