@@ -233,8 +233,27 @@ struct SendingTests {
                 ? ScriptedDevice.accepting("f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9") : (403, "")
         }
         let ends = try await gone.run { try await $0.send((0..<10).map { .file("\($0)", [1]) }) }
-        #expect(ends.allSatisfy { $0.hasPrefix("lost (notAccepted)") })
+        #expect(ends.allSatisfy { $0.hasPrefix("lost (notAccepted)") }, "\(ends)")
         #expect(gone.asked.all.count { $0.hasPrefix("upload") } < 7)
+    }
+
+    @Test("a file that is on its way when its session proves to be gone ends with its own answer")
+    func goneOnTheWay() async throws {
+        let others = Recorder<Void>()
+        let device = ScriptedDevice { request in
+            if request.path == "prepare-upload" { return ScriptedDevice.accepting("f0", "f1", "f2", "f3", "f4", "f5") }
+            if request.path.contains("fileId=f1&") {
+                // Until the session has proved to be gone, and a little longer.
+                while others.count < 4 { usleep(1_000) }
+                usleep(200_000)
+                return (200, "")
+            }
+            others.record(())
+            return (403, "")
+        }
+        let ends = try await device.run { try await $0.send((0..<6).map { .file("\($0)", [1]) }) }
+        #expect(ends[1] == "stored 1 1", "\(ends)")
+        #expect(ends.count { $0.hasPrefix("lost (notAccepted)") } == 5, "\(ends)")
     }
 
     @Test("a source that has changed is not sent to its end, and the session is cancelled")

@@ -91,8 +91,8 @@ final class UploadBoard: Sendable {
         }
     }
 
-    /// Whether nothing waits and nothing is on its way.
-    var isOver: Bool { state.withLock { $0.stop != nil || $0.waiting.isEmpty && $0.onTheirWay == 0 } }
+    /// Whether nothing is to be sent any more, and nothing is on its way.
+    var isOver: Bool { state.withLock { ($0.stop != nil || $0.waiting.isEmpty) && $0.onTheirWay == 0 } }
 
     /// Whether there was progress within `time`.
     func mayGoOn(for time: Duration) -> Bool {
