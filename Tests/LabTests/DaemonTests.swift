@@ -79,8 +79,10 @@ struct DaemonTests {
                 let sent = try await study.run(arguments: ["send", folder + "/a.txt", "--to", daemon.address])
                 #expect(sent.exit == 0, "\(sent.errors)")
                 try await eventually { FileManager.default.fileExists(atPath: out + "/begun") }
+                return daemon.log
             }
             #expect(ended.exit == 0)
+            try await ended.result.error(containing: "a handler or a peer did not end in time")
             let handler = try String(contentsOfFile: out + "/begun", encoding: .utf8).trimmingCharacters(in: .newlines)
             try await eventually {
                 let line = try? String(contentsOfFile: "/proc/\(handler)/stat", encoding: .utf8)

@@ -83,11 +83,11 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
     /// Bounds the time to stop: neither a peer nor a handler can extend it. The end is then that of a kill, after which
     /// nothing is lost: the next start goes on from the disk, and handlers end with this process.
     private static func boundStop(_ logger: Logger) {
-        // A thread of its own: the end must come even if all others are busy.
+        // A thread of its own: from here on the end comes, even if all others are busy.
         _ = BackgroundThread.start("waft-stop") {
             Thread.sleep(forTimeInterval: stopLimit)
             logger.warning("a handler or a peer did not end in time: this receiver ends without it")
-            _exit(WaftExit.done.rawValue)
+            CommandLineRun.end(WaftExit.done.rawValue)
         }
     }
 

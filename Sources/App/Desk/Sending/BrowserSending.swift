@@ -165,7 +165,11 @@ final class BrowserSending: Sendable {
     func pipe(for number: Int) -> Int32? {
         let pipe = open(folder + "/data-\(number)", O_WRONLY | O_CLOEXEC | O_NONBLOCK)
         guard pipe >= 0 else { return nil }
-        course.withLock { _ = $0.asked.remove(number) }
+        // Of two that bring the bytes of one item, the first has the pipe.
+        guard course.withLock({ $0.asked.remove(number) }) != nil else {
+            close(pipe)
+            return nil
+        }
         // Room for the bytes between two looks at the pipe. A smaller pipe is slower, and does too.
         _ = fcntl(pipe, Self.setPipeSize, Int32(1 << 20))
         return pipe

@@ -88,7 +88,8 @@ package enum CommandLineRun {
         end(failure.exit.rawValue)
     }
 
-    private static func end(_ code: Int32) -> Never {
+    /// Ends the process after its outputs are written.
+    static func end(_ code: Int32) -> Never {
         Console.shared.flush()
         guard code == WaftExit.done.rawValue, let failure = Console.shared.outputFailure else { leave(code) }
         Console.shared.note("waft: the results could not be written: \(failure)")
