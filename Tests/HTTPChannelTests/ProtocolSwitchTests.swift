@@ -50,6 +50,22 @@ private struct SecureLoopback: Sendable {
         return try await HTTPClient.run(connection.output, body)
     }
 
+    /// Changes to the protocol `echo`, sends so many bytes and closes without another word.
+    func sendAndLeave(_ count: Int) async throws {
+        try await client { client -> Void in
+            let answer = try await client.switchProtocols("/echo", to: "echo", timeout: .seconds(60))
+            guard case .switched(let stream) = answer else {
+                Issue.record("it was refused")
+                return
+            }
+            await BackgroundThread.run("waft-test") {
+                var bytes = ByteBuffer(repeating: 7, count: count)
+                _ = try? stream.send(&bytes, within: PeerTimeout(.seconds(60)), isListening: false)
+                stream.close(lingering: .zero)
+            }
+        }
+    }
+
     /// Calls `body` with a connection that can send anything.
     func bare(_ body: (BareConnection) async throws -> Void) async throws {
         let connection = try await dial { channel, _ in
@@ -169,6 +185,37 @@ struct ProtocolSwitchTests {
                 }
                 #expect(received == text)
             }
+        }
+    }
+
+    @Test("nothing is lost of what a client sends right behind the 101, though the client has left by then")
+    func left() async throws {
+        let clients = 600
+        let received = Recorder<Int>()
+        try await SecureLoopback.run { exchange in
+            var bytes = 0
+            defer { received.record(bytes) }
+            let stream = try await exchange.switchProtocols(to: "echo")
+            bytes =
+                await BackgroundThread.run("waft-test") {
+                    var bytes = 0
+                    while let some = try? stream.receive(within: PeerTimeout(.seconds(60))) {
+                        bytes += some.readableBytes
+                    }
+                    stream.close(lingering: .zero)
+                    return bytes
+                } ?? 0
+        } _: { loopback in
+            // Some at once: a server's task that has no thread for a moment meets clients that have left.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<clients {
+                    if number >= 4 { try await group.next() }
+                    group.addTask { try await loopback.sendAndLeave(50_000) }
+                }
+                try await group.waitForAll()
+            }
+            try await received.element(clients)
+            #expect(received.all.count { $0 != 50_000 } == 0)
         }
     }
 

@@ -73,8 +73,8 @@ package final class HTTPExchange {
         let head = HTTPResponseHead(
             version: .http1_1, status: .switchingProtocols, headers: .switching(to: name))
         do {
-            return try await channel.writeAndFlush(HTTPServerResponsePart.head(head)).flatMap { [channel, exit] in
-                exit.value.leave(channel)
+            return try await channel.eventLoop.flatSubmit { [channel, exit] in
+                exit.value.leave(channel, answering: .head(head))
             }.get()
         } catch {
             throw HTTPError.closed

@@ -16,12 +16,19 @@ final class ProtocolSwitch {
 
     init(_ decoder: any RemovableChannelHandler) { self.decoder = decoder }
 
-    /// Removes the decoder, and closes the channel. Call it when the last message is complete in both directions.
-    func leave(_ channel: any Channel) -> EventLoopFuture<SecureStream> {
+    /// Removes the decoder, sends `answer`, and closes the channel. Call it when the last request is complete.
+    ///
+    /// The answer comes last, and the channel is left before it reads again: a peer that knows the answer may send
+    /// bytes and end its stream, and a channel that has read that end cannot be left.
+    func leave(
+        _ channel: any Channel, answering answer: HTTPServerResponsePart? = nil
+    ) -> EventLoopFuture<SecureStream> {
         below.isKeeping = true
         let isRemoved = channel.eventLoop.makePromise(of: Void.self)
         channel.pipeline.syncOperations.removeHandler(decoder, promise: isRemoved)
-        return isRemoved.futureResult.assumeIsolated().flatMapThrowing { [self] in
+        return isRemoved.futureResult.assumeIsolated().flatMap {
+            answer.map { channel.writeAndFlush($0) } ?? channel.eventLoop.makeSucceededVoidFuture()
+        }.flatMapThrowing { [self] in
             var early = above.rest
             early.writeImmutableBuffer(below.kept)
             let stream = try channel.leave(early: early)
