@@ -134,12 +134,13 @@ final class BareConnection {
     }
 
     /// Sends until the other side accepts no more.
-    /// - Returns: the number of bytes sent, including those in system buffers.
+    /// - Returns: the number of bytes that the system has taken.
     func flood(_ piece: String, atMost limit: Int) async -> Int {
         var sent = 0
         let piece = ByteBuffer(string: piece)
         while sent < limit {
-            do { try await outbound.write(piece) } catch { break }
+            // Not by the writer, which takes any number of pieces while the event loop has no turn.
+            do { try await channel.writeAndFlush(piece).get() } catch { break }
             sent += piece.readableBytes
         }
         return sent
