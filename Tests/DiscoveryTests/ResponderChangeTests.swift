@@ -72,6 +72,28 @@ struct ResponderChangeTests {
         }
     }
 
+    @Test("an avahi-daemon that lets no program announce is an error of the announcement, and finding goes on")
+    func daemonRefuses() async throws {
+        try await Lab.with(hosts: "kitchen,study", avahi: "all") { lab in
+            // The section of publishing is the last of the file.
+            let restart = """
+                cd /run/waft-lab && echo disable-user-service-publishing=yes >>avahi-daemon.conf
+                kill $(cat /run/avahi-daemon/pid) && while avahi-daemon --check; do sleep 0.05; done
+                avahi-daemon --daemonize --syslog --no-chroot --no-rlimits --file $PWD/avahi-daemon.conf
+                """
+            try await lab.run("study", "sh", "-c", restart)
+            let kitchen = try Probe(lab, "kitchen", "--via", "daemon")
+            let study = try Probe(lab, "study", "--via", "daemon")
+            try await study.tell("browse _waft._tcp")
+            try await study.hears("allForNow")
+            try await study.tell("publish abc _waft._tcp abc 4711")
+            let refusal = try await study.hears("error") { $0.key == "abc" }
+            #expect(refusal.cause?.contains("ermitted") == true, "\(refusal)")
+            try await kitchen.publish("def")
+            try await study.hears("updated", "def")
+        }
+    }
+
     @Test("a program that dies is withdrawn by avahi-daemon")
     func publisherDies() async throws {
         try await Lab.with(hosts: "kitchen,study", avahi: "kitchen") { lab in

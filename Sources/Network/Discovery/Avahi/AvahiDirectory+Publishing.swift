@@ -91,6 +91,7 @@ extension AvahiDirectory {
     private func abandon(_ identifier: UInt64, _ error: any Error) {
         guard let service = publications[identifier], let publisher = service.publisher else { return }
         service.deadline?.cancel()
+        service.publisher = nil
         publications[identifier] = nil
         publisher.resume(throwing: error)
         releaseIfUnused()

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// Knows the machine's interfaces and addresses, and reports changes. Lives and is dropped on the loop's thread.
 final class InterfaceMonitor {
-    private(set) var snapshot = NetworkSnapshot.current()
+    private(set) var snapshot: NetworkSnapshot
     private let relay: Relay<Void>
     /// Nil if the kernel gives no such socket (some sandboxes): then no changes are noticed.
     private let watch: AvahiObject?
@@ -14,6 +14,8 @@ final class InterfaceMonitor {
         let target = Target()
         relay = Relay(loop: loop) { target.monitor?.refresh(onChange) }
         watch = Self.watch(loop: loop, relay: relay)
+        // After the watch: a change between both would not be reported.
+        snapshot = NetworkSnapshot.current()
         target.monitor = self
     }
 
