@@ -180,6 +180,22 @@ struct BusClientTests {
         await #expect(throws: BusError.disconnected) { try await second.call(call) { $0.string() } }
     }
 
+    @Test("signals of a bus that stands still are an error of whoever asks for them")
+    func busStandsStill() async throws {
+        let bus = try await FakeLogind()
+        defer { bus.end() }
+        let client = try await Self.connect(bus)
+        bus.pause()
+        // The answers that do not come are counted in any order.
+        for number in 1...20 {
+            await #expect(throws: BusError.silent) {
+                _ = try await client.signals(Self.changes(of: "org.example.No\(number)"), timeout: .milliseconds(1)) {
+                    $0.uint32()
+                }
+            }
+        }
+    }
+
     @Test("streams of signals end with the bus, and calls that wait fail")
     func busEnds() async throws {
         let bus = try await FakeLogind()

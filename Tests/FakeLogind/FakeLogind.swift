@@ -75,6 +75,9 @@ package final class FakeLogind: Sendable {
         _ = daemon.withLock { kill($0.processIdentifier, SIGKILL) }
     }
 
+    /// Lets the bus stand still.
+    package func pause() { _ = daemon.withLock { kill($0.processIdentifier, SIGSTOP) } }
+
     /// Unlocks the session, and signals it.
     package func unlock() {
         isLocked.store(false, ordering: .sequentiallyConsistent)

@@ -42,21 +42,29 @@ final class BusSession: BusPart {
         then told: @escaping (BusError?) -> Void
     ) {
         subscriptions[number] = Subscription(matches: matches, tell: tell)
+        let (rules, senders) = (Self.rules(matches), Set(matches.map(\.sender)))
         var failure: BusError?
-        for rule in Self.rules(matches) {
+        var missing = rules.count + senders.count
+        func answered(_ error: BusError?) {
+            failure = failure ?? error
+            missing -= 1
+            if missing == 0 { told(failure) }
+        }
+        for rule in rules {
             call(.bus("AddMatch") { $0.string(rule) }, timeout: timeout) { answer in
-                if case .failure(let error) = answer { failure = failure ?? error }
+                if case .failure(let error) = answer { answered(error) } else { answered(nil) }
             }
         }
-        // After the matches, so that no change is missed in between. The bus answers in order.
-        let senders = Set(matches.map(\.sender))
-        var missing = senders.count
+        // After the matches, so that no change is missed in between.
         for sender in senders {
             call(.bus("GetNameOwner") { $0.string(sender) }, timeout: timeout) { [weak self] answer in
-                // The error is NameHasNoOwner.
-                if case .success(let message) = answer { self?.owners[sender] = message.read { $0.string() } }
-                missing -= 1
-                if missing == 0 { told(failure) }
+                switch answer {
+                case .success(let message):
+                    self?.owners[sender] = message.read { $0.string() }
+                    answered(nil)
+                // The refusal is NameHasNoOwner. Without an answer every signal of the owner would be dropped.
+                case .failure(let error): answered(error.isRefusal ? nil : error)
+                }
             }
         }
     }
