@@ -51,7 +51,7 @@ final class ManualClock: Sendable {
             sleep: { try await self.sleep($0) })
     }
 
-    var passed: Duration { state.withLock { $0.passed } }
+    private var passed: Duration { state.withLock { $0.passed } }
 
     /// Sets the wall clock; no time passes.
     func setForward(_ milliseconds: Int64) { state.withLock { $0.setForward += milliseconds } }
