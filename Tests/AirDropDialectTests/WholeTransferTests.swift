@@ -1,4 +1,5 @@
 import ContentCheck
+import Dispatch
 import HTTPChannel
 import NIOCore
 import Sharing
@@ -34,6 +35,29 @@ struct WholeTransferTests {
             let answers = try await receiver.send(
                 ask: HandMadeAsk.files("a", "b"), pieces: [ByteBuffer(bytes: archive.whole)])
             #expect(answers.upload == 400 || answers.upload == 401)
+            try await expectNothing(receiver)
+        }
+    }
+
+    @Test("nothing stays of a transfer that is cancelled here")
+    func cancelled() async throws {
+        let (begun, goOn) = (Gate(), DispatchSemaphore(value: 0))
+        let inbox = MemoryInbox { operation in
+            guard case .beginFile = operation else { return nil }
+            begun.open()
+            goOn.wait()
+            return nil
+        }
+        try await AirDropLoopback.run(inbox: inbox) { receiver in
+            var archive = HandMadeArchive()
+            archive.add("./a", [UInt8](repeating: 1, count: 32 << 20))
+            let pieces = [ByteBuffer(bytes: archive.whole)]
+            async let answers = try? receiver.send(ask: HandMadeAsk.files("a"), pieces: pieces)
+            await begun.wait()
+            let transfer = try #require(receiver.reception.underWay.first?.offer.transfer)
+            #expect(receiver.reception.cancel(transfer))
+            goOn.signal()
+            #expect(await answers?.upload != 200)
             try await expectNothing(receiver)
         }
     }

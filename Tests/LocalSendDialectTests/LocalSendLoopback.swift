@@ -22,17 +22,27 @@ struct LocalSendLoopback: Sendable {
     let met = Recorder<LocalSendDevice>()
     let ended = Recorder<EndedSession>()
     let events = Recorder<Reception.Event>()
+    /// A reception whose transfers are cancelled as soon as they begin.
+    private let canceller = Recorder<Reception>()
     private(set) var port = 0
 
     static let device = LocalSendDevice(
         alias: "kitchen", deviceModel: "Linux", deviceType: "headless",
         fingerprint: String(repeating: "AB", count: 32))
 
-    private init(_ consent: ScriptedConsent.Answer, pin: String?, isVisible: Bool, waits: LocalSendServer.Waits) {
+    private init(
+        _ consent: ScriptedConsent.Answer, pin: String?, isVisible: Bool, cancelsAtOnce: Bool,
+        waits: LocalSendServer.Waits
+    ) {
         self.consent = ScriptedConsent(consent)
         reception = Reception(
             inbox: inbox, journal: MemoryJournal(), gate: ScriptedGate(), consent: self.consent, delivery: delivery,
-            consentWait: .seconds(3_600), observe: { [events] in events.record($0) })
+            consentWait: .seconds(3_600),
+            observe: { [events, canceller] event in
+                events.record(event)
+                if case .began(let offer, _) = event { _ = canceller.all.first?.cancel(offer.transfer) }
+            })
+        if cancelsAtOnce { canceller.record(reception) }
         server = LocalSendServer(
             LocalSendServer.Host(
                 reception: reception, device: { _ in isVisible ? Self.device : nil }, pin: { pin },
@@ -41,11 +51,14 @@ struct LocalSendLoopback: Sendable {
     }
 
     /// Runs a receiver for as long as `body` takes.
+    /// - Parameter cancelsAtOnce: whether its user cancels each transfer in the moment that it begins.
     static func run(
         _ consent: ScriptedConsent.Answer = .accept, pin: String? = nil, isVisible: Bool = true,
-        waits: LocalSendServer.Waits = .init(), _ body: @Sendable (LocalSendLoopback) async throws -> Void
+        cancelsAtOnce: Bool = false, waits: LocalSendServer.Waits = .init(),
+        _ body: @Sendable (LocalSendLoopback) async throws -> Void
     ) async throws {
-        var loopback = LocalSendLoopback(consent, pin: pin, isVisible: isVisible, waits: waits)
+        var loopback = LocalSendLoopback(
+            consent, pin: pin, isVisible: isVisible, cancelsAtOnce: cancelsAtOnce, waits: waits)
         let server = loopback.server
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0) { channel in

@@ -158,6 +158,15 @@ struct ReceivingTests {
         }
     }
 
+    @Test("a session whose transfer is cancelled here in the moment that it begins takes no file")
+    func cancelledAtOnce() async throws {
+        try await LocalSendLoopback.run(cancelsAtOnce: true) { receiver in
+            let session = try #require(try await receiver.ask([.sample("a")]).session)
+            #expect(try await receiver.upload("hello", as: "a", in: session) != 200)
+            #expect(receiver.inbox.names.isEmpty)
+        }
+    }
+
     @Test("a sender is told that this side has ended its session, and not that it has ended it itself")
     func endedHere() async throws {
         try await LocalSendLoopback.run { loopback in

@@ -1,5 +1,6 @@
 import Digests
 import Sharing
+import Synchronization
 import TestSupport
 import Testing
 
@@ -170,6 +171,28 @@ struct ReceptionOfferTests {
         receiver.consent.answer(accept: true)
         _ = await task.value
         expectNotAccepted { try receiver.reception.begin(offer.transfer, from: Receiver.peer) }
+    }
+
+    @Test("a sender that leaves after the yes and before its answer leaves no transfer behind")
+    func leftAfterYes() async throws {
+        let judging = Mutex<Task<Verdict, Never>?>(nil)
+        let begun = Gate()
+        let reception = Reception(
+            inbox: MemoryInbox(), journal: MemoryJournal(), gate: ScriptedGate(), consent: ScriptedConsent(.accept),
+            delivery: RecordingDelivery(),
+            observe: { event in
+                if case .judged = event { judging.withLock { $0?.cancel() } }
+            })
+        let offer = Offer.sample()
+        let task = Task {
+            await begun.wait()
+            return await reception.judge(offer, from: Visitor(Receiver.peer))
+        }
+        judging.withLock { $0 = task }
+        begun.open()
+        #expect(await task.value.items.map(\.answer) == [.expired])
+        #expect(reception.underWay.isEmpty)
+        expectNotAccepted { try reception.begin(offer.transfer, from: Receiver.peer) }
     }
 
     @Test("an offer that does not fit is answered without a question")

@@ -1,3 +1,4 @@
+import Digests
 import TestSupport
 import Testing
 import UniformTypes
@@ -113,6 +114,59 @@ struct StrangerQuotaTests {
         #expect(second.items.map(\.answer) == [.noRoom])
         #expect(await reception.judge(.sample(items: 1, size: 4), from: .sample(1)).acceptsAnything)
         #expect(await reception.judge(.sample(items: 1, size: 600), from: .sample(2)).acceptsAnything)
+    }
+
+    @Test("counts what was accepted while an offer waited for its answer")
+    func acceptedMeanwhile() async throws {
+        let consent = ScriptedConsent(.later)
+        let reception = Reception(
+            inbox: MemoryInbox(), journal: MemoryJournal(), gate: ScriptedGate(), consent: consent,
+            delivery: RecordingDelivery(), quota: try quota(10 + 2 * Self.one), observe: { _ in })
+        let answers = await withTaskGroup(of: Verdict.self) { group in
+            for _ in 1...2 {
+                group.addTask { await reception.judge(.sample(items: 1, size: 6), from: .sample(1)) }
+            }
+            _ = try? await consent.asked.element(2)
+            consent.answer(accept: true)
+            return await group.reduce(into: []) { $0.append($1.items[0].answer) }
+        }
+        #expect(answers.count { $0 == .accepted } == 1)
+        #expect(answers.count { $0 == .noRoom } == 1)
+        #expect(reception.underWay.count == 1)
+    }
+
+    @Test("counts an item once, as stored, when it is stored and others of its transfer still come")
+    func storedInPart() async throws {
+        /// Counts what the journal knows.
+        struct Stored: OccupancyReading {
+            let journal: MemoryJournal
+
+            func occupied(by peer: PeerID) -> UInt64 {
+                journal.entries.reduce(0) { $0 + Footprint(bytes: $1.entry.intended.facts.size, entries: 1).bytes }
+            }
+        }
+        let journal = MemoryJournal()
+        let quota = StrangerQuota(
+            limit: 15 + 3 * Self.one, isStranger: { _ in true }, occupancy: Stored(journal: journal))
+        let reception = Reception(
+            inbox: MemoryInbox(), journal: journal, gate: ScriptedGate(), consent: ScriptedConsent(.accept),
+            delivery: RecordingDelivery(), quota: quota, observe: { _ in })
+        let offer = Offer.sample(items: 2, size: 5)
+        #expect(await reception.judge(offer, from: .sample(1)).acceptsAnything)
+        let transfer = try reception.begin(offer.transfer, from: .sample(1), binding: .scattered)
+        let hello = Array("hello".utf8)
+        try transfer.beginItem(0)
+        try transfer.beginFile(FileEntry(path: nil, executable: false, modified: nil, size: 5))
+        try hello.withUnsafeBytes { try transfer.write($0) }
+        try transfer.endFile(digest: .of(.xxh3_128, hello))
+        try transfer.endItem(digest: .of(.xxh3_128, hello))
+        #expect(journal.entries.count == 1)
+        func other(_ size: UInt64) throws -> Offer {
+            let item = OfferedItem(kind: .file, name: try SafeName("other \(size)"), type: .data, size: size)
+            return Offer(items: [item], senderName: "s")
+        }
+        #expect(await reception.judge(try other(5), from: .sample(1)).acceptsAnything)
+        #expect(await reception.judge(try other(1), from: .sample(1)).items[0].answer == .noRoom)
     }
 
     @Test("counts the kept parts of interrupted items: the oldest go, and current ones stay")

@@ -320,6 +320,18 @@ struct FailingTransferTests {
         }
     }
 
+    @Test("a sender that wants to stop when the last byte has left is too late: everything is stored, and it says so")
+    func cancelledAfterEnd() async throws {
+        try await WaftLoopback.run { loopback in
+            let cancellation = Cancellation()
+            let outcome = try await loopback.send([.file("a", hello)], cancellation: cancellation) { sent in
+                if sent == hello.count { cancellation.request() }
+            }
+            #expect(outcome.items.map(\.word) == ["stored"])
+            #expect(loopback.inbox.names == ["a"])
+        }
+    }
+
     @Test("a sender whose task is cancelled breaks off, and nothing half is stored")
     func taskCancelled() async throws {
         try await WaftLoopback.run { loopback in

@@ -1,9 +1,12 @@
+import Dispatch
 import HTTPChannel
 import NIOCore
 import NIOHTTP1
 import Sharing
+import Synchronization
 import TestSupport
 import Testing
+import UniformTypes
 
 @testable import WebDialect
 
@@ -65,6 +68,36 @@ struct OfferTests {
             #expect(piece.state == "stored")
             #expect(page.inbox["a"]?.bytes == Array("helloworld".utf8))
         }
+    }
+
+    @Test("an offer that its guest cancels while its transfer is being opened leaves no transfer behind")
+    func cancelledEarly() async throws {
+        let (staging, goOn) = (Gate(), DispatchSemaphore(value: 0))
+        let inbox = MemoryInbox { operation in
+            guard case .stage = operation else { return nil }
+            staging.open()
+            goOn.wait()
+            return nil
+        }
+        let reception = Reception(
+            inbox: inbox, journal: MemoryJournal(), gate: ScriptedGate(), consent: ScriptedConsent(.accept),
+            delivery: RecordingDelivery(.none), observe: { _ in })
+        let question = GuestQuestion(name: "Anna", items: [.init(text: "hello"), .init(name: "a", size: 1)])
+        let (guest, ended) = (Guest(token: "t"), Recorder<Void>())
+        let hour = Duration.seconds(3_600)
+        let offer = GuestOffer(
+            try GuestItems(question, registry: .system), of: guest, reception,
+            waits: .init(asking: hour, piece: hour, turn: hour), ended: { ended.record(()) })
+        offer.start(Visitor(guest.peer), on: disk)
+        await staging.wait()
+        let closing = Task { await offer.close(.cancelled, TransferError(.cancelled, "the guest has cancelled it")) }
+        while offer.state.withLock({ $0.fault == nil }) { await Task.yield() }
+        goOn.signal()
+        await closing.value
+        while offer.state.withLock({ $0.contents == nil }) { await Task.yield() }
+        #expect(offer.report.state == .cancelled)
+        #expect(reception.underWay.isEmpty)
+        #expect(ended.count == 1)
     }
 
     @Test("a new request for a file ends the one that its guest has lost")

@@ -101,7 +101,7 @@ package struct AirDropServer: Sendable {
         }
         if asked.places.isEmpty {
             // There are only links: this answer ends the transfer and confirms that they are stored.
-            try await receive(asked, verdict, from: visitor.peer) { _ in .success(()) }
+            try await receive(asked, verdict, from: visitor.peer, in: exchange) { _ in .success(()) }
         } else {
             agreement.asked = (asked, verdict)
         }
@@ -146,7 +146,7 @@ package struct AirDropServer: Sendable {
             throw TransferError(.notAccepted, "these are the contents of another transfer")
         }
         try await exchange.inviteBody()
-        try await receive(asked, verdict, from: peer) { transfer in
+        try await receive(asked, verdict, from: peer, in: exchange) { transfer in
             let unpacking = Unpacking(transfer, asked, verdict)
             exchange.readInBulk()
             let result = await unpacking.run { try await exchange.nextBytes() }
@@ -159,10 +159,11 @@ package struct AirDropServer: Sendable {
     /// Opens the transfer, takes its contents and closes it, also after an error.
     /// - Throws: `TransferError` if an accepted item is not stored.
     private func receive(
-        _ asked: AskedOffer, _ verdict: Verdict, from peer: PeerID,
+        _ asked: AskedOffer, _ verdict: Verdict, from peer: PeerID, in exchange: HTTPExchange,
         _ contents: (IncomingTransfer) async -> Result<Void, TransferError>
     ) async throws(TransferError) {
-        let transfer = try reception.begin(asked.offer.transfer, from: peer, binding: .announced)
+        let transfer = try reception.begin(
+            asked.offer.transfer, from: peer, binding: .announced, interrupt: exchange.breakingOff)
         var receipt: Receipt
         do throws(TransferError) {
             try ContentsUnpacker.takeLinks(of: asked, verdict, into: transfer)

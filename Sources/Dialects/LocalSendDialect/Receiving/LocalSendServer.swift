@@ -134,7 +134,12 @@ package final class LocalSendServer: Sendable {
             return try await exchange.respond(.noContent, contentType: nil, body: ByteBuffer())
         }
         let session = try open(asked, verdict, from: visitor)
-        try await exchange.respond(.ok, body: ByteBuffer(bytes: try JSONEncoder().encode(session.answer)))
+        do {
+            try await exchange.respond(.ok, body: ByteBuffer(bytes: try JSONEncoder().encode(session.answer)))
+        } catch {
+            await close(session, TransferError(.interrupted, "the sender has left"))
+            throw error
+        }
     }
 
     /// - Returns: nil if there is no memory for the question now.
@@ -298,13 +303,30 @@ extension Visitor {
     fileprivate func isAlso(_ other: Visitor) -> Bool { peer.unprovenBy != nil || peer == other.peer }
 }
 
-/// A closure that is known later than its owner.
+/// A closure that is known later than its owner, and is called then if it was to be called before.
 private final class Interruption: Sendable {
-    private let body = Mutex<(@Sendable () -> Void)?>(nil)
+    private struct State {
+        var body: (@Sendable () -> Void)?
+        var isDue = false
+    }
 
-    func set(_ body: @escaping @Sendable () -> Void) { self.body.withLock { $0 = body } }
+    private let state = Mutex(State())
 
-    func call() { body.withLock { $0 }?() }
+    func set(_ body: @escaping @Sendable () -> Void) {
+        let isDue = state.withLock { state in
+            state.body = body
+            return state.isDue
+        }
+        if isDue { body() }
+    }
+
+    func call() {
+        let body = state.withLock { state in
+            state.isDue = true
+            return state.body
+        }
+        body?()
+    }
 }
 
 extension HTTPExchange {

@@ -114,6 +114,8 @@ final class UploadSession: Sendable {
         hasCome = true
         return state.withLock { state in
             state.files[id]?.hasCome = true
+            // The end of the session does not cut off the answer.
+            state.requests[number] = nil
             return state.files.values.allSatisfy(\.hasCome)
         }
     }

@@ -38,6 +38,8 @@ struct ContentsSending {
     private func send() throws -> Bool {
         while !reply.hasBegun {
             progressed()
+            // Nothing follows the end, which says that all is here: a cancellation comes too late.
+            if writer.hasEnded { return false }
             var piece = cancellation.isRequested ? nil : writer.nextPiece()
             // Checked again after reading, which can last (standard input). The last piece is dropped: an end of input
             // that came with the interruption would make the item complete.

@@ -43,7 +43,8 @@ final class ContentsWriter {
     private var fileDigest: DigestState
     private var listing: TreeListing?
     private var soleFileDigest: Digest?
-    private var hasEnded = false
+    /// Whether the last piece has the frame that ends the contents.
+    private(set) var hasEnded = false
     private var isOverdue = false
     private let algorithm: DigestAlgorithm
     /// Memory for the pieces; reused once the caller has released it.

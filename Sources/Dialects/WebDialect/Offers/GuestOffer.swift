@@ -82,13 +82,25 @@ final class GuestOffer: Sendable {
             let verdict = await reception.judge(items.offer, from: visitor)
             await answer(verdict)
         }
-        state.withLock { $0.judging = task }
+        let isWithdrawn = state.withLock { state in
+            state.judging = task
+            return state.fault != nil
+        }
+        if isWithdrawn { task.cancel() }
         Task(executorPreference: threads) { [weak self] in
             while let pause = await self?.closeIfLeft() { try? await Task.sleep(for: pause) }
         }
     }
 
     private func answer(_ verdict: Verdict) async {
+        // The end of the offer waits until the transfer is open: it would find nothing to close.
+        _ = await turns.take(.end)
+        begin(by: verdict)
+        turns.give(open: nil)
+        if state.withLock({ $0.contents != nil && $0.filesLeft == 0 }) { await close(.done, Self.notAll) }
+    }
+
+    private func begin(by verdict: Verdict) {
         let isWithdrawn = change { state in
             for (index, item) in verdict.items.enumerated() where state.fault == nil || item.answer != .accepted {
                 state.report.items[index].answer = item.answer.rawValue
@@ -113,7 +125,6 @@ final class GuestOffer: Sendable {
             }
             return ended()
         }
-        if state.withLock({ $0.filesLeft == 0 }) { await close(.done, Self.notAll) }
     }
 
     /// Opens the transfer, and stores the texts and links, which have come with the question.

@@ -68,11 +68,6 @@ package final class ConsentQueue: ConsentAsking {
     package func consent(
         to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
     ) async -> [ItemVerdict] {
-        switch state.withLock({ $0.rule }) {
-        case .everyone: return Array(repeating: .accepted, count: offer.items.count)
-        case .none: return Array(repeating: Self.nothing, count: offer.items.count)
-        case .ask, .contacts: break
-        }
         let number = state.withLock { state in
             defer { state.nextNumber += 1 }
             return state.nextNumber
@@ -80,9 +75,14 @@ package final class ConsentQueue: ConsentAsking {
         let waiting = WaitingOffer(number: number, offer: offer, peer: peer, freeRoom: freeRoom)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                state.withLock { state in
+                let decided: ItemVerdict? = state.withLock { state in
+                    if let verdict = Self.verdict(by: state.rule) { return verdict }
                     state.waiting[number] = Question(offer: waiting, continuation: continuation)
                     news.send(.waiting(waiting))
+                    return nil
+                }
+                if let decided {
+                    return continuation.resume(returning: Array(repeating: decided, count: offer.items.count))
                 }
                 // An answer that comes meanwhile is fetched when this returns.
                 waits()
@@ -95,17 +95,19 @@ package final class ConsentQueue: ConsentAsking {
         }
     }
 
-    private static let nothing = ItemVerdict(.declined, reason: "nothing is accepted here")
+    /// - Returns: nil if the user is asked.
+    private static func verdict(by rule: AcceptRule) -> ItemVerdict? {
+        switch rule {
+        case .everyone: .accepted
+        case .none: ItemVerdict(.declined, reason: "nothing is accepted here")
+        case .ask, .contacts: nil
+        }
+    }
 
     /// Uses another rule, for the offers that wait too.
     package func use(_ rule: AcceptRule) {
         state.withLock { $0.rule = rule }
-        let verdict: ItemVerdict
-        switch rule {
-        case .everyone: verdict = .accepted
-        case .none: verdict = Self.nothing
-        case .ask, .contacts: return
-        }
+        guard let verdict = Self.verdict(by: rule) else { return }
         for waiting in offers {
             settle(waiting.number) { Array(repeating: verdict, count: $0.items.count) }
         }

@@ -10,6 +10,12 @@ struct OfferClaim: Sendable {
     /// The same bytes by `Footprint`.
     var footprint: UInt64
 
+    /// Takes what is stored off the bytes.
+    mutating func give(bytes stored: UInt64, footprint held: UInt64) {
+        bytes -= min(bytes, stored)
+        footprint -= min(footprint, held)
+    }
+
     /// Whether both count as one stranger's: they have the same key or, because new keys cost nothing, the same
     /// address.
     fileprivate func isOfSameStranger(as other: OfferClaim) -> Bool {

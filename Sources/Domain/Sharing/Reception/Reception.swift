@@ -123,17 +123,29 @@ package final class Reception: Sendable {
             verdict = Verdict(all: refusal, count: offer.items.count, digest: digest)
         } else {
             let items = eligible.verdicts(await answers(to: eligible.rest, from: peer))
+            let answer = Verdict(items: items, digest: digest)
+            // Others may have been accepted while this one waited for consent.
+            let ruling = answer.acceptsAnything ? ruling(on: offer, from: peer) : nil
             let isWithdrawn = Task.isCancelled
             verdict = state.withLock {
                 $0.ledger.settle(
-                    offer, Verdict(items: items, digest: digest), connection: visitor.connection,
-                    isWithdrawn: isWithdrawn, at: .now)
+                    offer, answer, connection: visitor.connection, isWithdrawn: isWithdrawn, at: .now, ruling: ruling)
             }
         }
         observe(.judged(offer, verdict, from: peer))
-        guard verdict.acceptsAnything, !Task.isCancelled else { return verdict }
-        await awaitRivals(of: offer, from: peer)
-        return recognising(offer, verdict, from: peer)
+        guard verdict.acceptsAnything else { return verdict }
+        if !Task.isCancelled { await awaitRivals(of: offer, from: peer) }
+        let known = Task.isCancelled ? verdict : recognising(offer, verdict, from: peer)
+        guard Task.isCancelled else { return known }
+        state.withLock { $0.ledger.withdraw(offer.transfer, connection: visitor.connection) }
+        return Verdict(
+            all: ItemVerdict(.expired, reason: SilenceWords.cancelled), count: offer.items.count, digest: digest)
+    }
+
+    /// The quota's judgement of an accepted offer, by the peer's bytes that are under way; nil without a quota.
+    private func ruling(on offer: Offer, from peer: PeerID) -> StrangerQuota.Ruling? {
+        guard let quota, quota.bounds(peer) else { return nil }
+        return quota.ruling(on: coming(of: offer, from: peer), from: peer)
     }
 
     /// The refusal that needs no question and takes no common resources: first by eligibility, from the types alone,
@@ -224,9 +236,7 @@ package final class Reception: Sendable {
 
     /// Accepted bytes of a peer, by `Footprint`, that are not stored yet.
     private func bytesUnderWay(from peer: PeerID, besides id: TransferID? = nil) -> UInt64 {
-        state.withLock { state in
-            state.ledger.underWay(besides: id, at: .now) { claim, _ in claim.peer == peer ? claim.footprint : 0 }
-        }
+        state.withLock { $0.ledger.footprint(of: peer, besides: id, at: .now) }
     }
 
     /// Notes that a connection has closed: its accepted transfers that have not begun expire after `departedWait`.
@@ -420,6 +430,9 @@ package final class Reception: Sendable {
     }
 
     private func arrived(_ arrivals: [IncomingTransfer.StoredArrival]) {
+        state.withLock { state in
+            for stored in arrivals { state.ledger.note(stored: stored.arrival) }
+        }
         for stored in arrivals { observe(.stored(stored.arrival)) }
         let delivered = arrivals.filter(\.awaitsDelivery).map(\.arrival)
         guard !delivered.isEmpty else { return }

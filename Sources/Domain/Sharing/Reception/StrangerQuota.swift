@@ -42,15 +42,27 @@ package struct StrangerQuota: Sendable {
     /// - Parameter underWay: accepted bytes, by `Footprint`, of this peer that are not stored yet.
     /// - Returns: the answer to all items; nil if there is room.
     package func refusal(of offer: Offer, from peer: PeerID, underWay: UInt64) -> ItemVerdict? {
+        ruling(on: offer, from: peer)(underWay)
+    }
+
+    /// Judges by the bytes under way, as `refusal` does, and reads nothing any more.
+    package typealias Ruling = (UInt64) -> ItemVerdict?
+
+    /// The judgement of an offer by the bytes that are in the Inbox now.
+    package func ruling(on offer: Offer, from peer: PeerID) -> Ruling {
         let limit = limit
-        guard limit > 0, isStranger(peer) else { return nil }
+        guard limit > 0, isStranger(peer) else { return { _ in nil } }
         do throws(JournalError) {
             let lying = try occupancy.occupied(by: peer)
-            return Self.judge(offered: offer.knownFootprint.bytes, lying: lying, underWay: underWay, limit: limit)
+            let offered = offer.knownFootprint.bytes
+            return { Self.judge(offered: offered, lying: lying, underWay: $0, limit: limit) }
         } catch {
-            return ItemVerdict(.busy, reason: "the other side cannot count what it has from you")
+            return { _ in ItemVerdict(.busy, reason: "the other side cannot count what it has from you") }
         }
     }
+
+    /// Whether a peer has a quota.
+    package func bounds(_ peer: PeerID) -> Bool { limit > 0 && isStranger(peer) }
 
     /// Bytes, by `Footprint`, that a transfer may bring in addition to those stored or accepted before.
     ///

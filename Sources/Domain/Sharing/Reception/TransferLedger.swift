@@ -126,19 +126,41 @@ struct TransferLedger {
     /// - Parameters:
     ///   - connection: the `Visitor.connection` of the offer.
     ///   - isWithdrawn: whether the sender has left.
+    ///   - ruling: refuses an accepted offer by the bytes of its peer that are under way.
     /// - Returns: the verdict to send.
     mutating func settle(
-        _ offer: Offer, _ verdict: Verdict, connection: UInt64, isWithdrawn: Bool, at now: ContinuousClock.Instant
+        _ offer: Offer, _ verdict: Verdict, connection: UInt64, isWithdrawn: Bool, at now: ContinuousClock.Instant,
+        ruling: StrangerQuota.Ruling? = nil
     ) -> Verdict {
         guard let claim = waiting.removeValue(forKey: offer.transfer), !isWithdrawn, verdict.acceptsAnything else {
             return verdict
         }
         if isStopping { return Verdict(all: Self.stopping, count: offer.items.count, digest: verdict.digest) }
+        if let refusal = ruling?(footprint(of: claim.peer, at: now)) {
+            return Verdict(all: refusal, count: offer.items.count, digest: verdict.digest)
+        }
         let turn = turn(of: claim.peer)
         accepted[offer.transfer] = Accepted(
             offer: offer, verdict: verdict, claim: claim, turn: turn, storings: turn.storings, connection: connection,
             expires: now + Limits.contentsWait)
         return verdict
+    }
+
+    /// The sender of an accepted offer has left before it had its answer.
+    mutating func withdraw(_ id: TransferID, connection: UInt64) {
+        if accepted[id]?.connection == connection { accepted[id] = nil }
+    }
+
+    /// Accepted bytes of a peer, by `Footprint`, that are not stored yet.
+    func footprint(of peer: PeerID, besides id: TransferID? = nil, at now: ContinuousClock.Instant) -> UInt64 {
+        underWay(besides: id, at: now) { claim, _ in claim.peer == peer ? claim.footprint : 0 }
+    }
+
+    /// An item is stored: it is under way no more.
+    mutating func note(stored arrival: Arrival) {
+        let item = arrival.item
+        receiving[arrival.transfer]?.claim.give(
+            bytes: item.size ?? 0, footprint: Footprint(bytes: item.size ?? 0, entries: item.entries ?? 1).bytes)
     }
 
     /// The turn that a peer's open transfers share.
