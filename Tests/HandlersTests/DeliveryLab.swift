@@ -131,6 +131,11 @@ final class ScriptedCaller: HandlerCalling {
     }
 
     /// Reports that the handler cannot be called for a while.
+    /// Ends a call for an arrival whose contents cannot be opened.
+    func lock(_ number: ArrivalNumber) {
+        waiting.withLock { $0.removeValue(forKey: number) }?.resume(returning: .locked)
+    }
+
     func postpone(_ number: ArrivalNumber, _ wait: Duration) {
         waiting.withLock { $0.removeValue(forKey: number) }?.resume(returning: .postponed(wait))
     }
@@ -186,7 +191,8 @@ final class DeliveryLab: Sendable {
             choice: HandlerChoice(catalog: { CatalogSnapshot(bundles: installed.all.withLock { $0 }) }, hook: hook),
             caller: caller,
             subject: {
-                HandlerChoice.Subject(type: $0.type, kind: $0.item.kind, chosen: $0.destination.handler)
+                HandlerChoice.Subject(
+                    type: $0.type, kind: $0.item.kind, chosen: $0.destination.handler, protection: $0.protection)
             },
             observe: { [answers] in answers.record(($0.number, $1.state)) },
             isInboxThere: { mounted.isOpen }, copies: copies, places: places, clock: clock.clock,

@@ -8,7 +8,9 @@ import Synchronization
 final class OnceWatch: Sendable {
     private struct State {
         /// Items of the transfer that handlers have not answered for, by transfer.
-        var pending: [TransferID: Int] = [:]
+        var pending: [TransferID: Set<Int>] = [:]
+        /// Items with an answer that has come before the end of their transfer.
+        var early: [TransferID: Set<Int>] = [:]
         var ended: Set<TransferID> = []
         var isOver = false
         var waiter: CheckedContinuation<Void, Never>?
@@ -33,23 +35,31 @@ final class OnceWatch: Sendable {
                 }
                 guard stored > 0 else { return nil }
                 state.ended.insert(id)
-                state.pending[id, default: 0] += receipt.items.count {
-                    $0.handler.state == .pending && !$0.isAlready
-                }
+                // The receipt may be older than an answer that has come meanwhile.
+                let early = state.early.removeValue(forKey: id) ?? []
+                state.pending[id, default: []].formUnion(
+                    receipt.items.indices.filter { number in
+                        let item = receipt.items[number]
+                        return item.handler.state == .pending && !item.isAlready && !early.contains(number)
+                    })
             case .opened(let arrival, _):
-                // One answered before the end is not pending in the receipt of the end.
-                guard state.ended.contains(arrival.transfer) else { return nil }
-                state.pending[arrival.transfer, default: 0] -= 1
+                if state.ended.contains(arrival.transfer) {
+                    state.pending[arrival.transfer]?.remove(arrival.itemNumber)
+                } else {
+                    state.early[arrival.transfer, default: []].insert(arrival.itemNumber)
+                }
             default:
                 return nil
             }
-            guard state.ended.contains(where: { state.pending[$0] == 0 }) else { return nil }
+            guard state.ended.contains(where: { state.pending[$0]?.isEmpty == true }) else { return nil }
             state.isOver = true
             defer { state.waiter = nil }
             return state.waiter
         }
         waiter?.resume()
     }
+
+    var isOver: Bool { state.withLock { $0.isOver } }
 
     func wait() async {
         await withTaskCancellationHandler {

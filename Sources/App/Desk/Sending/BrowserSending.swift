@@ -112,8 +112,9 @@ final class BrowserSending: Sendable {
         // Open for writing too: the pipe has no end between two programs.
         let pipe = open(folder + "/wanted", O_RDWR | O_CLOEXEC | O_NONBLOCK)
         guard pipe >= 0 else { return DeskProgram.End(exit: 1, errors: "\(SystemError.last)") }
-        defer { close(pipe) }
         let watch = Task {
+            // By the only reader: its number may be another file's as soon as it is closed.
+            defer { close(pipe) }
             var text = ""
             while !Task.isCancelled {
                 var bytes = [UInt8](repeating: 0, count: 256)

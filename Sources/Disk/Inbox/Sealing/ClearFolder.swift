@@ -97,8 +97,13 @@ package struct ClearFolder: Sendable {
             let parent = try? FileDescriptor.opening(path + "/" + program, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
         else { return .cleared }
         let isThere = (try? contents.next()) ?? nil != nil
+        // `removeAll` hides a folder before it empties it: an empty one that is hidden was cleared, and nobody took it.
+        var (listed, named) = (stat(), stat())
+        let isHidden =
+            fstat(folder.raw, &listed) != 0 || fstatat(parent.raw, "\(number)", &named, AT_SYMLINK_NOFOLLOW) != 0
+            || (listed.st_dev, listed.st_ino) != (named.st_dev, named.st_ino)
         try? OwnTree.remove("\(number)", in: parent.raw)
-        return isThere ? .there : .taken
+        return isThere ? .there : isHidden ? .cleared : .taken
     }
 
     /// The programs that have a folder.

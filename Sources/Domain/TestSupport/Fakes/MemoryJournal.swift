@@ -179,6 +179,16 @@ extension MemoryJournal {
         return entries.filter { $0.entry.stored != nil && $0.entry.state == .waiting }.map(\.entry.delivery)
     }
 
+    /// The item got another protection, and with it another place.
+    package func reseal(_ number: ArrivalNumber, as protection: ProtectionClass, at stored: StoredItem) {
+        state.withLock { state in
+            let handler = state.entries[number]?.intended.facts.destination.handler
+            state.entries[number]?.intended.facts.destination = Destination(
+                handler: handler.flatMap { try? SafeName($0) }, folder: nil, protection: protection)
+            state.entries[number]?.stored = stored
+        }
+    }
+
     package func arrival(_ number: ArrivalNumber) throws(JournalError) -> Arrival? {
         try attempt(.arrival(number))
         guard let entry = self[number], let stored = entry.stored else { return nil }

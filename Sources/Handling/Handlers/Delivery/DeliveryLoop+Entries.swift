@@ -14,6 +14,8 @@ extension DeliveryLoop {
         var isUnderWay = false
         /// Whether its sender knows that it is locked.
         var isHeld = false
+        /// Whether its protection may be another one than `subject` says.
+        var isStale = false
         /// When its handler got it, by the engine's clock.
         var begun: Duration = .zero
         /// The call that a person asked for; nil for the usual delivery.

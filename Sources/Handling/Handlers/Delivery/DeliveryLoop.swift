@@ -113,13 +113,15 @@ struct DeliveryLoop {
     /// Queues the delivery at its next handler. Without one it waits until a handler is installed.
     private mutating func assign(_ number: ArrivalNumber) {
         guard var entry = entries[number] else { return }
-        guard engine.canOpen(entry.subject.protection) else { return hold(number) }
-        // What was read of it while it was locked is nothing.
-        if entry.isHeld, let arrival = read(number) {
+        // The user may have changed the protection of an item that waits.
+        if entry.isHeld || entry.isStale, let arrival = read(number) {
+            guard engine.canOpen(arrival.protection) else { return hold(number) }
+            // What was read of it while it was locked is nothing.
             let chosen = entry.subject.chosen
             entry.subject = engine.subject(arrival)
             entry.subject.chosen = chosen
         }
+        guard engine.canOpen(entry.subject.protection) else { return hold(number) }
         let candidates = engine.choice.candidates(for: entry.subject)
         let candidate = candidates.first { candidate in
             let handler = candidate.program.identifier
@@ -127,7 +129,7 @@ struct DeliveryLoop {
             return asked.call.handler == handler
         }
         entry.candidate = candidate
-        entry.isHeld = false
+        (entry.isHeld, entry.isStale) = (false, false)
         entries[number] = entry
         guard let candidate else {
             if let asked = entry.asked {
@@ -428,7 +430,10 @@ struct DeliveryLoop {
             for number in call.numbers { takeUpAgain(number, notBefore: nil) }
         case .locked:
             write(call.numbers, AttemptOutcome(.later, reason: "it is locked"), .again)
-            for number in call.numbers { takeUpAgain(number, notBefore: nil) }
+            for number in call.numbers {
+                entries[number]?.isStale = true
+                takeUpAgain(number, notBefore: nil)
+            }
         case .answered(let outcome):
             if outcome.answer != .yes, call.isLaunch { desks[handler]?.isLaunched = false }
             // Items of a batch may have waited differently, but mostly have not: equal steps are recorded together.
@@ -515,7 +520,8 @@ struct DeliveryLoop {
         let gone =
             taken
             + arrivals.filter { arrival in
-                !taken.contains(arrival) && [.left, .gone].contains(place(of: arrival))
+                // Under its present name: another protection may have given it another one.
+                !taken.contains(arrival) && [.left, .gone].contains(place(of: read(arrival.number) ?? arrival))
             }
         guard !gone.isEmpty else { return }
         do {
