@@ -101,6 +101,25 @@ struct InboxVerbTests {
         }
     }
 
+    @Test("an item that another program moved does not take the later one with it that has its name now")
+    func sameName() async throws {
+        try await withKitchen { kitchen in
+            try kitchen.write(["a.txt": "old\n"])
+            try await kitchen.host.withReceiver { running in
+                #expect(try await kitchen.send(["a.txt"], to: running).exit == 0)
+                let stored = running.inbox + "/a.txt"
+                try FileManager.default.moveItem(atPath: stored, toPath: kitchen.out("moved.txt"))
+                try kitchen.write(["a.txt": "new\n"])
+                #expect(try await kitchen.send(["a.txt"], to: running).exit == 0)
+                let refused = try await kitchen.inbox("take", "1", kitchen.folder + "/out")
+                #expect(refused.exit == 66, "\(refused)")
+                #expect(try await kitchen.inbox("remove", "1").output == "1  a.txt: it was gone already\n")
+                #expect(try Data(contentsOf: URL(fileURLWithPath: stored)) == Data("new\n".utf8))
+                #expect(try await kitchen.inbox("verify").output == "1 ok\n")
+            }
+        }
+    }
+
     @Test("an item that a handler moved out is no finding, and its remains are")
     func handlers() async throws {
         try await withKitchen { kitchen in

@@ -18,17 +18,8 @@ extension Journal {
     }
 
     package func isThere(_ number: ArrivalNumber) throws(JournalError) -> Bool {
-        try reading("could not read whether item \(number) is in the Inbox") { database in
-            // The path alone would be enough, but names are indexed.
-            let statement = try database.cachedStatement(
-                sql: """
-                    SELECT 1 FROM arrivals AS this
-                    WHERE number = ? AND stored_name IS NOT NULL AND left_how IS NULL AND NOT EXISTS (
-                        SELECT 1 FROM arrivals
-                        WHERE stored_name = this.stored_name AND stored_path = this.stored_path
-                            AND number > this.number AND \(DepartureRow.isThere))
-                    """)
-            return try Int.fetchOne(statement, arguments: [number.value]) != nil
+        try reading("could not read whether item \(number) is in the Inbox") {
+            try JournalReader.isThere(number, in: $0)
         }
     }
 

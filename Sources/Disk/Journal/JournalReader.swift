@@ -131,6 +131,11 @@ package struct JournalReader: Sendable {
         }
     }
 
+    /// Whether an item may still be in its place: it has not left, and no later item has its place.
+    package func isThere(_ number: ArrivalNumber) throws(JournalError) -> Bool {
+        try read(orElse: false) { try Self.isThere(number, in: $0) }
+    }
+
     /// The numbers of deliveries that wait, are parked, and have failed.
     package func summary() throws(JournalError) -> (waiting: Int, parked: Int, failed: Int) {
         try read(orElse: (waiting: 0, parked: 0, failed: 0)) { try Self.summary($0) }
@@ -153,6 +158,19 @@ package struct JournalReader: Sendable {
         let statement = try database.cachedStatement(
             sql: "SELECT \(ArrivalRow.columns) FROM arrivals WHERE number = ? AND stored_name IS NOT NULL")
         return try Row.fetchOne(statement, arguments: [number.value]).map { try ArrivalRow.entry($0, dialects) }
+    }
+
+    static func isThere(_ number: ArrivalNumber, in database: Database) throws -> Bool {
+        // The path alone would be enough, but names are indexed.
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT 1 FROM arrivals AS this
+                WHERE number = ? AND stored_name IS NOT NULL AND left_how IS NULL AND NOT EXISTS (
+                    SELECT 1 FROM arrivals
+                    WHERE stored_name = this.stored_name AND stored_path = this.stored_path
+                        AND number > this.number AND \(DepartureRow.isThere))
+                """)
+        return try Int.fetchOne(statement, arguments: [number.value]) != nil
     }
 
     static func summary(_ database: Database) throws -> (waiting: Int, parked: Int, failed: Int) {

@@ -33,10 +33,12 @@ struct InboxRemoveCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let leaving = Leaving(inbox: try CommandContext(isForgiving: true).inbox, now: readers.now, json: output.json)
+        let gone = Leaving.Ending(how: .removed, words: "it was gone already")
+        let leaving = Leaving(
+            inbox: try CommandContext(isForgiving: true).inbox, now: readers.now, json: output.json, whenReplaced: gone)
         let exit = try await leaving.each(arrivals) { entry throws(LeavingError) in
             let wasThere = try InboxLeaving.remove(entry.arrival, inbox: leaving.inbox)
-            return Leaving.Ending(how: .removed, words: wasThere ? "removed" : "it was gone already")
+            return wasThere ? Leaving.Ending(how: .removed, words: "removed") : gone
         }
         if exit != .done { throw exit.code }
     }

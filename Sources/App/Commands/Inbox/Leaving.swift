@@ -26,6 +26,8 @@ struct Leaving {
     /// Whether to move an item without waiting for the handlers that read it.
     let now: Bool
     let json: Bool
+    /// The outcome for an item that is gone, and whose place a later item has; nil: a failure.
+    var whenReplaced: Ending?
 
     /// - Returns: the code of the first item that failed; the other items are still moved.
     func each(
@@ -52,10 +54,19 @@ struct Leaving {
         if let reader = try await InboxReaders.reader(of: entry.arrival.number, now: now) {
             return fail(.noAnswer, "\(FindingText.head(entry)): \(reader); --now does it anyway", name: wanted, entry)
         }
+        // Another program may have moved it, and a later item may have its place.
+        let isThere = try JournalReading.read { reader throws(JournalError) in
+            try reader.isThere(entry.arrival.number)
+        }
+        guard isThere || whenReplaced != nil else {
+            let message = "\(FindingText.head(entry)): it is gone, and a later item has its place"
+            return fail(.inputMissing, message, name: wanted, entry)
+        }
         let outcome: Ending
         do throws(LeavingError) {
             outcome = try InboxReaders.keepingAway(from: entry.arrival.number) { () throws(LeavingError) in
-                try leave(entry)
+                if !isThere, let whenReplaced { return whenReplaced }
+                return try leave(entry)
             }
         } catch {
             Console.shared.endStatus()
