@@ -24,7 +24,7 @@ struct OnceWatchTests {
         watch.see(.reception(.opened(arrival, HandlerAnswer(state))))
     }
 
-    /// The transfer ends, and its receipt says so of the handlers of its items.
+    /// The transfer ends with a receipt that has these answers of handlers, one for each item.
     private func end(_ handlers: HandlerAnswer.State...) {
         let items = handlers.map { state in
             ItemReceipt(.stored(name: "a", size: 5, digest: .of(.xxh3_128, [])), handler: HandlerAnswer(state))

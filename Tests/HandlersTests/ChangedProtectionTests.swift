@@ -5,7 +5,7 @@ import Testing
 
 @testable import Handlers
 
-/// Opens what is not sealed.
+/// Opens only items that are not sealed.
 private struct LockedCopies: ClearCopying {
     var isProtectedDataAvailable: Bool? { false }
     func canOpen(_ protection: ProtectionClass) -> Bool { protection == .none }

@@ -60,7 +60,8 @@ struct Leaving {
         }
         guard isThere || whenReplaced != nil else {
             let message = "\(FindingText.head(entry)): it is gone, and a later item has its place"
-            return fail(.inputMissing, message, name: wanted, entry)
+            let hint = "waft inbox remove \(entry.arrival.number) forgets it, and leaves the later one alone"
+            return fail(.inputMissing, message, name: wanted, entry, hint: hint)
         }
         let outcome: Ending
         do throws(LeavingError) {

@@ -29,14 +29,14 @@ final class OnceWatch: Sendable {
         let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
             switch event {
             case .ended(let id, _, let receipt, _):
+                // The receipt may be older than an answer that has come meanwhile.
+                let early = state.early.removeValue(forKey: id) ?? []
                 let stored = receipt.items.count { item in
                     if case .stored = item.outcome { return true }
                     return false
                 }
                 guard stored > 0 else { return nil }
                 state.ended.insert(id)
-                // The receipt may be older than an answer that has come meanwhile.
-                let early = state.early.removeValue(forKey: id) ?? []
                 state.pending[id, default: []].formUnion(
                     receipt.items.indices.filter { number in
                         let item = receipt.items[number]

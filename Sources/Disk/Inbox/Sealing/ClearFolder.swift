@@ -97,7 +97,7 @@ package struct ClearFolder: Sendable {
             let parent = try? FileDescriptor.opening(path + "/" + program, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
         else { return .cleared }
         let isThere = (try? contents.next()) ?? nil != nil
-        // `removeAll` hides a folder before it empties it: an empty one that is hidden was cleared, and nobody took it.
+        // `removeAll` renames a folder before it empties it: no program has taken the copy from a renamed folder.
         var (listed, named) = (stat(), stat())
         let isHidden =
             fstat(folder.raw, &listed) != 0 || fstatat(parent.raw, "\(number)", &named, AT_SYMLINK_NOFOLLOW) != 0

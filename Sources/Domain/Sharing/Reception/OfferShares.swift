@@ -10,8 +10,8 @@ struct OfferClaim: Sendable {
     /// The same bytes by `Footprint`.
     var footprint: UInt64
 
-    /// Takes what is stored off the bytes.
-    mutating func give(bytes stored: UInt64, footprint held: UInt64) {
+    /// Subtracts an item that is stored.
+    mutating func subtract(bytes stored: UInt64, footprint held: UInt64) {
         bytes -= min(bytes, stored)
         footprint -= min(footprint, held)
     }

@@ -159,7 +159,7 @@ struct TransferLedger {
     /// An item is stored: it is under way no more.
     mutating func note(stored arrival: Arrival) {
         let item = arrival.item
-        receiving[arrival.transfer]?.claim.give(
+        receiving[arrival.transfer]?.claim.subtract(
             bytes: item.size ?? 0, footprint: Footprint(bytes: item.size ?? 0, entries: item.entries ?? 1).bytes)
     }
 

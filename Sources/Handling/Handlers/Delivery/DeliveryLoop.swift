@@ -116,7 +116,7 @@ struct DeliveryLoop {
         // The user may have changed the protection of an item that waits.
         if entry.isHeld || entry.isStale, let arrival = read(number) {
             guard engine.canOpen(arrival.protection) else { return hold(number) }
-            // What was read of it while it was locked is nothing.
+            // The contents could not be read while it was locked.
             let chosen = entry.subject.chosen
             entry.subject = engine.subject(arrival)
             entry.subject.chosen = chosen
