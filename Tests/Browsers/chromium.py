@@ -14,6 +14,7 @@ ARGUMENTS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
     "--window-size=1280,900"]
 
+TWO_FRAMES = "new Promise(go => requestAnimationFrame(() => requestAnimationFrame(go)))"
 KEYS = {
     "Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "Space": " ", "End": "\ue010", "Home": "\ue011", "ArrowLeft": "\ue012",
     "Backspace": "\ue003", "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Delete": "\ue017"}
@@ -117,6 +118,9 @@ class Chromium(Page):
         data = {"items": [], "files": [os.path.abspath(path) for path in paths], "dragOperationsMask": 1}
         for kind in ["dragEnter", "dragOver", "drop"]:
             self.devtools("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
+            if kind == "dragOver":
+                # People hold files over a part for some frames.
+                self.devtools("Runtime.evaluate", expression=TWO_FRAMES, awaitPromise=True)
 
     def drop_on(self, selector, *paths):
         """Drops files and folders from outside onto the middle of a part."""

@@ -26,6 +26,38 @@ extension BrowserDeskTests {
             }
         }
 
+        @Test("a drop counts on a card that changes under it")
+        func change() async throws {
+            try await DeskStage.take { stage in
+                let (browser, contents) = (stage.browser, BrowserStage.noise(200_000))
+                let path = try stage.write("photo.jpg", contents)
+                try await stage.withDesk { desk, _ in
+                    try await stage.host("study").withReceiver { study in
+                        let peer = "main [data-key=\"peer-\(study.id)\"]"
+                        try await browser.wait("document.querySelector('\(peer)') !== null")
+                        let _: Bool = try await browser.script(
+                            """
+                            import("/store.js").then(({changed, store}) => {
+                                addEventListener("dragover", () => {
+                                    store.peers.get("\(study.id)").device = "server";
+                                    changed("peers");
+                                });
+                                window.isReady = true;
+                            });
+                            return true
+                            """)
+                        try await browser.wait("window.isReady")
+                        try await browser.drop([path], on: peer)
+                        try await browser.wait("document.querySelector('main .transfer.good') !== null")
+                        #expect(FileManager.default.contents(atPath: study.inbox + "/photo.jpg") == contents)
+                        try await desk.show("peers")
+                        try await browser.wait("document.querySelector('#dropping').hidden")
+                        #expect(try await browser.text(peer).contains("Server"))
+                    }
+                }
+            }
+        }
+
         @Test("chosen files and a folder go to two peers at once")
         func several() async throws {
             try await DeskStage.take { stage in

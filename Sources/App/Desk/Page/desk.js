@@ -108,18 +108,23 @@ async function learnContacts() {
 on("contactsChanged", learnContacts);
 
 async function learnProtection() {
-	store.protection = lineOf(await verb(["protection", "status"]), "protection") ?? null;
+	const {protection} = store, result = await verb(["protection", "status"]);
+	// A lock or an unlock of meanwhile is newer.
+	if (store.protection !== protection) return learnProtection();
+	store.protection = lineOf(result, "protection") ?? null;
 	changed("protection");
 }
 
 function run() {
-	let away = false;
+	let away = null;
 	const learn = () => {learnContacts(); learnProtection();};
 	learn();
 	watch(["offers", "--watch"], {
 		began: line => {
-			if (line.event === "failed" && line.exit) return;
-			if (away) {trouble(""); say(t("back")); learn(); changed("back");}
+			if (away === false || line.event === "failed" && line.exit) return;
+			// Changes from here on are told.
+			learn();
+			if (away) {trouble(""); say(t("back")); changed("back");}
 			away = false;
 		},
 		each: heard,

@@ -45,6 +45,9 @@ export const put = (node, text) => {node.textContent = text;};
 
 export const show = (node, yes) => {node.hidden = !yes;};
 
+// While files are over a part it must stay: a drop on one that is replaced goes nowhere.
+export const areFilesOver = () => !$("dropping").hidden;
+
 // Says something to screen readers only.
 export function say(text) {
 	put($("live"), "");

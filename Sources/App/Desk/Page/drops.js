@@ -1,5 +1,5 @@
 // Files, links and texts that are dropped or pasted anywhere.
-import {$, called, put, show, t} from "/parts.js";
+import {$, called, changed, put, show, t} from "/parts.js";
 import {openSheet, sendAtOnce} from "/send.js";
 
 // All below the entries of a drop, with paths from the dropped folder on.
@@ -37,7 +37,7 @@ export function acceptDrops() {
 		if (over !== node) {over?.classList.remove("over"); node?.classList?.add("over");}
 		over = node;
 	};
-	const end = () => {show($("dropping"), false); mark(null);};
+	const end = () => {show($("dropping"), false); mark(null); changed("peers");};
 	addEventListener("dragover", event => {
 		if (!event.dataTransfer.types.some(type => /^Files$|^text\//.test(type))) return;
 		event.preventDefault();

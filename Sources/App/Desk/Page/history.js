@@ -23,8 +23,8 @@ export function open(main, signal) {
 		if (!more) {oldest = 0; limit = PAGE;}
 		// What was sent has no numbers: a longer list is fetched anew.
 		else if (way === "sent") limit += PAGE * 2;
-		const result = await verb(["history", "--limit", limit, ...(way === "sent" ? ["--sent"] : more ? ["--before", oldest] : [])], {signal});
-		if (signal.aborted) return;
+		const asked = way, result = await verb(["history", "--limit", limit, ...(way === "sent" ? ["--sent"] : more ? ["--before", oldest] : [])], {signal});
+		if (signal.aborted || asked !== way) return;
 		const lines = result.lines.filter(line => /^(arrival|transfer)$/.test(line.event)).reverse(), rows = lines.map(way === "sent" ? sent : arrival);
 		put(error, problem(result));
 		if (way === "received" && lines.length) oldest = lines.at(-1).arrival;

@@ -1,5 +1,5 @@
 // Contacts first, then others, then those who are away.
-import {button, called, deviceIcon, dots, fold, framed, h, h2, head, icon, isContact, linesOf, named, on, oneOf, problem, replace, short, shown, status,
+import {areFilesOver, button, called, deviceIcon, dots, fold, framed, h, h2, head, icon, isContact, linesOf, named, on, oneOf, problem, replace, short, shown, status,
 	store, t, verb, wayOf} from "/parts.js";
 import {visibilitySwitch} from "/visible.js";
 import {openSheet} from "/send.js";
@@ -52,6 +52,7 @@ export function open(main, signal) {
 	const looking = h("p.looking", {role: "status"}, icon("peers"), t("looking"));
 	setTimeout(() => {ready = true; draw();}, store.peers.size ? 0 : 5000);
 	const draw = framed(() => {
+		if (areFilesOver()) return;
 		const [contacts, others, away] = peersInOrder(), nobody = !contacts.length && !others.length;
 		replace(lists, part("contacts", contacts), part("othersHere", others), part("notHere", away));
 		if (nobody && ready && none.hidden) examine(found);

@@ -1,5 +1,5 @@
 // Nothing of an item runs: pictures, sound and film come from another origin, all else is text.
-import {alarm, attempt, button, called, dots, family, fold, h, help, icon, lineOf, linesOf, mono, named, on, oneOf, replace, shown, sign, size, status,
+import {alarm, attempt, button, called, dots, family, fold, h, help, icon, lineOf, linesOf, mono, named, oneOf, replace, shown, sign, size, status,
 	store, t, things, verb, warning, wayOf, when} from "/parts.js";
 import {isLocked} from "/inbox.js";
 

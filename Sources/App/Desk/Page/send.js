@@ -1,5 +1,5 @@
 // The sheet: what, and to whom, or what else to do with it.
-import {$, alarm, button, called, counted, deviceIcon, familyOf, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
+import {$, alarm, areFilesOver, button, called, counted, deviceIcon, familyOf, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
 	shown, sign, size, status, submit, t, target, verb} from "/parts.js";
 import {tar} from "/tar.js";
 import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
@@ -68,7 +68,7 @@ function draw(sheet) {
 		label("subject", h("input#sheet-subject", {maxLength: 200, dir: "auto"})),
 		h("fieldset", h("legend", t("toWhom")), h("div.row#sheet-peers")), h("p.help#sheet-note"), h("div#sheet-more"), alarm({id: "sheet-problem"}),
 		h("p.row.end", submit("", {id: "sheet-go"}))));
-	on("peers contacts", drawPeers, leave.signal);
+	on("peers contacts", () => areFilesOver() || drawPeers(), leave.signal);
 	sheet.onclose = () => leave.abort();
 }
 

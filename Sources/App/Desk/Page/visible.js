@@ -16,10 +16,12 @@ export function takeVisibility(line) {
 export function visibilitySwitch(signal) {
 	const time = select([["10m", t("for10m")], ["1h", t("for1h")], ["", t("forEver")]], "10m", {ariaLabel: t("howLong")});
 	const note = h("p.help"), error = alarm();
-	const choose = async value => {
+	// The last choice counts.
+	let turn = Promise.resolve();
+	const choose = value => {turn = turn.then(async () => {
 		put(error, problem(await verb(["visible", value, ...(value === "everyone" && time.value ? ["--for", time.value] : [])])));
 		draw();
-	};
+	});};
 	const values = ["off", "contacts", "everyone"].map(value => [value, t("visible-" + value)]);
 	const buttons = choices(t("visibleTitle"), "visible", values, "", choose);
 	const draw = () => {
