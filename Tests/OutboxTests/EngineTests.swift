@@ -100,6 +100,31 @@ struct EngineTests {
         }
     }
 
+    @Test("it is tried again at once when the peer comes into view while an attempt ends without it")
+    func appearingMeanwhile() async throws {
+        let gate = Gate()
+        let number = try store.queue(folder.file("a.txt"))
+        let other = try store.queue(folder.file("b.txt"), to: "attic", key: bert)
+        let sender = ScriptedSender { shipment, cancellation, note in
+            guard shipment.job.number == number, gate.isOpen else {
+                if shipment.job.number == number { await gate.wait() }
+                return OutboxResult(failure: OutboxJobError(.peerNotFound, "nobody", isFinal: false))
+            }
+            return await ScriptedSender.storing(shipment, cancellation, note)
+        }
+        try await withEngine(store, sender) { engine, reports in
+            try await sender.shipments.element(2)
+            sender.appear(anna!)
+            // One attempt to each peer at a time: the second one begins after both peers were seen.
+            while try store.record(other).standing.state == .sending { try await Task.sleep(for: .milliseconds(1)) }
+            sender.appear(bert!)
+            try await sender.shipments.element(3)
+            gate.open()
+            let last = try await reports.first()
+            #expect(last.number == number)
+        }
+    }
+
     @Test("a declined, ineligible or changed item is given up at once")
     func given() async throws {
         for code in [OutboxJobError.Code.declined, .ineligible] {

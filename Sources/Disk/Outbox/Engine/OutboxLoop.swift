@@ -20,6 +20,8 @@ struct OutboxLoop {
         var begun: Duration
         /// Whether it was cancelled because another job waits for its place.
         var isLeaving = false
+        /// Whether the peer has appeared since the start: this attempt may have looked for it before.
+        var hasPeerAppeared = false
     }
 
     private let engine: OutboxEngine
@@ -353,6 +355,7 @@ struct OutboxLoop {
 
     private mutating func ended(_ number: JobNumber, _ result: OutboxResult, _ group: inout DiscardingTaskGroup) {
         let hasLeft = entries[number]?.attempt?.isLeaving ?? false
+        let hasPeerAppeared = entries[number]?.attempt?.hasPeerAppeared ?? false
         entries[number]?.attempt = nil
         engine.board.remove(number)
         var failure = result.failure
@@ -385,7 +388,9 @@ struct OutboxLoop {
         }
         guard let record = changed else { return }
         log(record)
-        if record.standing.state.isFinal { close(record, &group) } else { enter(record) }
+        if record.standing.state.isFinal { return close(record, &group) }
+        enter(record)
+        if hasPeerAppeared { tryAtOnce(number) }
     }
 
     private static let leftPlace = OutboxJobError(
@@ -404,13 +409,17 @@ struct OutboxLoop {
     // MARK: Waiting
 
     private mutating func appeared(_ appearance: OutboxAppearance) {
-        for (number, entry) in entries where entry.attempt == nil && entry.notBefore != nil {
-            guard appearance.matches(entry.record) else { continue }
-            // After other failures the peer was present, so its appearance changes nothing.
-            switch entry.record.standing.failure?.code {
-            case .peerNotFound, .unreachable, nil: entries[number]?.notBefore = nil
-            default: continue
-            }
+        for (number, entry) in entries where appearance.matches(entry.record) {
+            if entry.attempt != nil { entries[number]?.attempt?.hasPeerAppeared = true } else { tryAtOnce(number) }
+        }
+    }
+
+    /// The peer of a job has come into view.
+    private mutating func tryAtOnce(_ number: JobNumber) {
+        // After other failures the peer was present, so its appearance changes nothing.
+        switch entries[number]?.record.standing.failure?.code {
+        case .peerNotFound, .unreachable, nil: entries[number]?.notBefore = nil
+        default: break
         }
     }
 

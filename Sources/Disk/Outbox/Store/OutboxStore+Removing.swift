@@ -47,7 +47,7 @@ extension OutboxStore {
 
     /// Moves a job's folder away from its number, atomically. The caller must hold the lock.
     /// - Returns: the new path, which a sweep clears.
-    private func putAside(_ number: JobNumber) throws(OutboxError) -> String {
+    func putAside(_ number: JobNumber) throws(OutboxError) -> String {
         let aside = folder + "/" + OutboxDraft.prefix + UUID().uuidString.lowercased()
         do throws(SystemError) {
             try systemCall { rename(place(of: number), aside) }

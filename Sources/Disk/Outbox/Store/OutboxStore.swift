@@ -216,7 +216,9 @@ package struct OutboxStore: Sendable {
                 $0.milliseconds.subtractingReportingOverflow(record.standing.finished ?? 0).partialValue
             }
             if age ?? 0 > OutboxLimits.remembered || !latest.contains(record.number) {
-                try? FileManager.default.removeItem(atPath: place(of: record.number))
+                // A kill that left the job without its standing would make it new.
+                guard let aside = try? putAside(record.number) else { continue }
+                try? FileManager.default.removeItem(atPath: aside)
             }
         }
     }
