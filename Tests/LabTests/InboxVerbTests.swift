@@ -274,6 +274,27 @@ struct InboxVerbTests {
         }
     }
 
+    @Test("take to a disk that fails to write the new name leaves the item in the Inbox as well")
+    func takeToFailingDisk() async throws {
+        try await withKitchen { kitchen in
+            try kitchen.write(Self.files)
+            let disk = kitchen.folder + "/out"
+            try #require(mount("none", disk, "tmpfs", 0, "size=4m") == 0, "mounting needs root")
+            defer { umount2(disk, Int32(MNT_DETACH)) }
+            try await kitchen.host.withReceiver { running in
+                #expect(try await kitchen.send(["a.txt"], to: running).exit == 0)
+                let fault = ["-P", disk, "-e", "trace=fsync", "-e", "inject=fsync:error=EIO"]
+                let taken = try await kitchen.host.run(
+                    "/usr/bin/strace",
+                    ["-f", "-o", "/dev/null"] + fault + [Programs.waft, "inbox", "take", "1", disk])
+                #expect(taken.exit == 1 && taken.errors.contains("stays in the Inbox"), "\(taken)")
+                #expect(try running.names() == ["a.txt"])
+                #expect(FileManager.default.fileExists(atPath: disk + "/a.txt"))
+                #expect(try await kitchen.inbox("verify").exit == 0)
+            }
+        }
+    }
+
     @Test("with --conflict skip an existing item is not taken, and the rest is")
     func conflicts() async throws {
         try await withKitchen { kitchen in

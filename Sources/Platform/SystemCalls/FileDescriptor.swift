@@ -59,4 +59,14 @@ package final class OpenFolder: Sendable {
 
     /// Valid as long as this folder is referred to.
     package var raw: Int32 { descriptor.raw }
+
+    /// After this the names in the folder are on the disk, as far as its file system can do that for folders.
+    /// - Throws: the fault of the disk.
+    package func syncNames() throws(SystemError) {
+        do {
+            try systemCall { fsync(raw) }
+        } catch  where error.number == EINVAL || error.number == ENOTSUP {
+            // Some file systems cannot sync folders.
+        }
+    }
 }

@@ -181,6 +181,43 @@ struct ResealingTests {
         #expect(listing(of: place.staging) == ["lock"] && everything(below: path).contains("a-b"))
     }
 
+    @Test("a file that is changed meanwhile stays as it is")
+    func changedFile() throws {
+        let place = try SealedInbox()
+        try place.unlock()
+        let arrival = try place.inbox.receive("first", as: "a")
+        let old = try InboxPlace(arrival.stored.path, inbox: place.path)
+        let staged = try #require(try place.stage("copy") as? StagedFiles)
+        let copy = try ResealedCopy(of: old, keys: nil, in: staged, .xxh3_128)
+        try copy.check(old)
+        chmod(arrival.stored.path, 0o644)
+        makeFile(arrival.stored.path, "second")
+        #expect(throws: StoredDigestError.self) { try copy.check(old) }
+        staged.discard()
+    }
+
+    @Test("a file that has got the number of a new form that is gone is not taken for it")
+    func anotherFile() throws {
+        let place = try SealedInbox()
+        try place.unlock()
+        let arrival = try place.inbox.receive("mine", as: "a")
+        var change: Resealing?
+        #expect(throws: LeavingError.self) {
+            _ = try place.inbox.reseal(arrival, as: .unlessOpen) { recorded throws(TransferError) in
+                change = recorded
+                throw TransferError(.storage, "the journal is full")
+            }
+        }
+        makeFile(place.path + "/a-1.age", "another")
+        let other = try InboxPlace(place.path + "/a-1.age", inbox: place.path)
+        var recorded = try #require(change)
+        recorded.identity = try FileIdentity.of(other.name, in: other.folder.raw)
+        let mine = try InboxPlace(arrival.stored.path, inbox: place.path)
+        let old = try FileIdentity.of(mine.name, in: mine.folder.raw)
+        #expect(try place.inbox.finish(recorded, of: arrival, old: old) == nil)
+        #expect(listing(of: place.path) == ["a", "a-1.age"])
+    }
+
     @Test("locked, nothing is changed", arguments: [ItemKind.file, .tree])
     func locked(kind: ItemKind) throws {
         let place = try SealedInbox()

@@ -32,20 +32,33 @@ struct Verifying {
         }
     }
 
-    mutating func verify(_ entry: JournalEntry) {
-        let finding: ItemFinding
-        do {
-            finding = try InboxVerification.verify(
-                entry.arrival, arrived: entry.arrived, inbox: inbox, keys: ReceiverKeys.keys,
-                progressed: { draw($0) })
-        } catch {
-            finding = ItemFinding(state: .unreadable, detail: error.message)
+    mutating func verify(_ listed: JournalEntry) {
+        var (entry, finding) = (listed, finding(listed))
+        // It may have left, or have been sealed or opened, since the journal was read.
+        while finding.state != .ok, let now = Self.present(entry), now.arrival != entry.arrival || !now.isThere {
+            guard now.isThere else { return }
+            (entry, finding) = (now, self.finding(now))
         }
         counts[finding.state, default: 0] += 1
         if finding.isLocked { locked += 1 }
         guard let event = EventLine(finding, of: entry.arrival) else { return }
         fail(.contentChanged)
         json ? event.print() : Console.shared.result(FindingText.line(entry, finding))
+    }
+
+    private mutating func finding(_ entry: JournalEntry) -> ItemFinding {
+        do {
+            return try InboxVerification.verify(
+                entry.arrival, arrived: entry.arrived, inbox: inbox, keys: ReceiverKeys.keys,
+                progressed: { draw($0) })
+        } catch {
+            return ItemFinding(state: .unreadable, detail: error.message)
+        }
+    }
+
+    /// The present entry of an item; nil if the journal cannot be read.
+    private static func present(_ entry: JournalEntry) -> JournalEntry? {
+        (try? JournalReading.read { reader throws(JournalError) in try reader.entry(entry.arrival.number) }) ?? nil
     }
 
     /// The user has named an item that is not there to be verified.

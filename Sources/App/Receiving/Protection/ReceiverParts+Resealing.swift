@@ -40,8 +40,15 @@ extension ReceiverParts {
                 return .unknown("item \(number) is not in the Inbox")
             }
             guard arrival.protection != protection else { return .done }
-            let (change, stored) = try inbox.reseal(arrival, as: protection) { change throws(TransferError) in
-                try journal.intend(change)
+            let (change, stored): (Resealing, StoredItem)
+            do throws(LeavingError) {
+                (change, stored) = try inbox.reseal(arrival, as: protection) { change throws(TransferError) in
+                    try journal.intend(change)
+                }
+            } catch {
+                // It may have been recorded. If this fails, the next call and the next start try it again.
+                try? Self.finishResealings(journal, inbox)
+                throw error
             }
             try journal.settle(change, stored)
             plan.logger.notice(

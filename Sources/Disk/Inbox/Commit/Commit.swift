@@ -1,4 +1,3 @@
-import CLinuxShims
 import Glibc
 import Sharing
 import SystemCalls
@@ -129,12 +128,8 @@ struct Commit {
         // A few files are synced one by one: this does not sync the data of other programs. For many files each sync
         // would wait for the disk, and one sync of the whole file system is far cheaper.
         if count > StagedFiles.rememberedPlaces {
-            do {
-                try systemCall { CLinuxShims_syncfs(staging.folder.raw) }
-                return
-            } catch {
-                // Another program's file may have caused the error: check which of our items are whole.
-            }
+            if staging.wholeSync.syncs(since: items.compactMap { try? $0.get().staged.syncMark }) { return }
+            // Another program's file may have caused the fault: check which of our items are whole.
         }
         for (index, contents) in contents.enumerated() {
             guard let contents, case .success(let item) = items[index] else { continue }

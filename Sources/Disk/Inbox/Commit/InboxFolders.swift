@@ -73,9 +73,7 @@ struct InboxFolders {
         let result = Result { () throws(TransferError) in
             let open = try open(folder)
             do throws(SystemError) {
-                try systemCall { fsync(open.raw) }
-            } catch  where error.number == EINVAL || error.number == ENOTSUP {
-                // Some file systems cannot sync folders.
+                try open.syncNames()
             } catch {
                 throw .disk("cannot sync the Inbox", path(of: folder), error, on: open.raw)
             }

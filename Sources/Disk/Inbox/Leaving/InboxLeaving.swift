@@ -205,7 +205,6 @@ private struct Taking {
                 throw LeavingError("\(what) to \(path)", error)
             }
             guard let name else { throw taken(names) }
-            fsync(folder.raw)
             return removeOriginal(name)
         } catch {
             try? OwnTree.remove(temporary, in: folder.raw)
@@ -278,6 +277,13 @@ private struct Taking {
 
     private func removeOriginal(_ name: SafeName) -> InboxLeaving.Taken {
         var taken = InboxLeaving.Taken(path: path + (path == "/" ? "" : "/") + name.text)
+        do throws(SystemError) {
+            try folder.syncNames()
+        } catch {
+            taken.remark = "it was copied, and stays in the Inbox: the copy's name may not be on the disk: \(error)"
+            taken.hasLeft = false
+            return taken
+        }
         do {
             try OwnTree.remove(place.name, in: place.folder.raw)
             fsync(place.folder.raw)

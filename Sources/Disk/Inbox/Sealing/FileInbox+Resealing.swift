@@ -91,6 +91,8 @@ extension FileInbox {
         else { return nil }
         try syncNames(in: folders)
         guard found.path != arrival.stored.path, let old else { return found }
+        // A number of a file that has gone is given to another in time.
+        guard isWhole(found, resealing.digest, isTree: arrival.item.kind == .tree) else { return nil }
         do throws(SystemError) {
             let place = try InboxPlace(arrival.stored.path, inbox: path)
             try Self.remove(place, old)
@@ -100,6 +102,13 @@ extension FileInbox {
             throw TransferError(.storage, "cannot remove the old form of \(arrival.stored.name): \(error)")
         }
         return found
+    }
+
+    /// Whether the item at a place is the one of a digest, which is that of its form on the disk.
+    private func isWhole(_ stored: StoredItem, _ digest: Digest, isTree: Bool) -> Bool {
+        guard let place = try? InboxPlace(stored.path, inbox: path) else { return false }
+        let now = try? StoredDigest.read(place.name, in: place.folder.raw, isTree: isTree, algorithm: digest.algorithm)
+        return now?.digest == digest
     }
 
     /// Writes the contents of an item into staging.

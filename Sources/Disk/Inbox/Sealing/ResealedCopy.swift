@@ -14,7 +14,7 @@ struct ResealedCopy: ~Copyable {
     /// Those of a sealed item; nil for an open one.
     private let keys: FileKeys?
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4_096)
-    /// Of a tree: the latest change of any of its entries, when they were read.
+    /// The latest change of the item, or of any of its entries, when they were read.
     private var lastChange: Timestamp?
     private var state: DigestState
 
@@ -66,6 +66,7 @@ struct ResealedCopy: ~Copyable {
         var status = stat()
         try systemCall { fstat(file.raw, &status) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError(ENXIO) }
+        if path == nil { lastChange = Timestamp(status.st_ctim) }
         let isExecutable = status.st_mode & 0o111 != 0
         state.reset()
         var entry = FileEntry(
@@ -102,13 +103,19 @@ struct ResealedCopy: ~Copyable {
         return (state.finalize(), isExecutable)
     }
 
-    /// - Throws: `different` if another program has changed the tree since it was read.
+    /// - Throws: `different` if another program has changed the item since it was read.
     func check(_ place: InboxPlace) throws(StoredDigestError) {
-        guard let lastChange else { return }
-        var walk = try StoredTreeWalk(place.name, in: place.folder.raw, areSealed: keys != nil)
-        while try walk.next() != nil {}
-        guard walk.lastChange == lastChange else {
+        guard try Self.lastChange(of: place, isTree: staged.isTree, areSealed: keys != nil) == lastChange else {
             throw StoredDigestError(.different, place.name, "it was changed meanwhile")
         }
+    }
+
+    private static func lastChange(
+        of place: InboxPlace, isTree: Bool, areSealed: Bool
+    ) throws(StoredDigestError) -> Timestamp? {
+        guard isTree else { return (try? place.status()).map { Timestamp($0.st_ctim) } }
+        var walk = try StoredTreeWalk(place.name, in: place.folder.raw, areSealed: areSealed)
+        while try walk.next() != nil {}
+        return walk.lastChange
     }
 }

@@ -33,6 +33,8 @@ final class StagedFiles: StagedItem {
     let isKeyed: Bool
     /// Whether contents of an earlier attempt exist.
     let isKept: Bool
+    /// Taken before its first byte was written.
+    let syncMark: Int
     let state: Mutex<State>
     /// Its small files that are not on the disk yet.
     let behind: WriteBehindQueue
@@ -56,6 +58,7 @@ final class StagedFiles: StagedItem {
         self.isKeyed = isKeyed
         self.checker = checker
         self.sealing = sealing
+        self.syncMark = staging.wholeSync.mark
         self.behind = WriteBehindQueue { staging.partials.removeOldest() }
         let isKept = isKept && Self.isThere(name, isTree: isTree, in: staging)
         self.isKept = isKept

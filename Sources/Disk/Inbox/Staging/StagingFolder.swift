@@ -28,6 +28,7 @@ final class StagingFolder: Sendable {
     let keptSealers = KeptSealers()
     /// For trees of small files; nil if the file system has no disk.
     let earlySync: BackgroundSync?
+    let wholeSync: WholeSync
     private let made = Atomic<UInt64>(0)
     private let time: KeptTime
     private let lock: FileDescriptor
@@ -48,6 +49,7 @@ final class StagingFolder: Sendable {
         reserving = reserve
         self.isInMemory = CLinuxShims_is_tmpfs(folder.raw) != 0
         self.earlySync = isInMemory ? nil : BackgroundSync(folder)
+        self.wholeSync = WholeSync(folder)
         self.lock = lock
         self.opening = opening
         self.numbers = numbers
