@@ -52,6 +52,15 @@ struct ShareSheetTests {
         #expect(sheet.answer(to: "4") == .peer(PeerID.sample(2).text))
     }
 
+    @Test("takes a number only when the list is shown: before, it could still be another peer's")
+    func early() {
+        var sheet = sheet([peer(1, "study")])
+        #expect(sheet.answer(to: "1") == .unclear("The list comes in a moment."))
+        #expect(sheet.answer(to: "study") == .peer(PeerID.sample(1).text))
+        _ = sheet.open(width: 100)
+        #expect(sheet.answer(to: "1") == .peer(PeerID.sample(1).text))
+    }
+
     @Test("takes numbers, names, titles, types, ids and addresses")
     func answers() {
         var sheet = sheet([peer(1, "study"), peer(2, "Twin"), peer(3, "twin")])

@@ -33,6 +33,36 @@ extension BrowserDeskTests {
             }
         }
 
+        @Test("a card that has not changed is not drawn anew: a click that has begun on it counts")
+        func lasting() async throws {
+            try await DeskStage.take { stage in
+                let browser = stage.browser
+                try await stage.withDesk { desk, _ in
+                    try await stage.host("study").withReceiver { study in
+                        try await desk.seesPeer(study.id)
+                        let _: Bool = try await browser.script(
+                            """
+                            const card = () => document.querySelector('main [data-key="peer-\(study.id)"]');
+                            const drawn = work => requestAnimationFrame(() => requestAnimationFrame(work));
+                            import("/store.js").then(({changed, store}) => {
+                                const before = card();
+                                changed("peers");
+                                drawn(() => {
+                                    const same = card() === before;
+                                    store.peers.get("\(study.id)").device = "server";
+                                    changed("peers");
+                                    drawn(() => {window.found = [same, card() === before].join();});
+                                });
+                            });
+                            return true
+                            """)
+                        try await browser.wait("window.found")
+                        #expect(try await browser.script("return window.found") == "true,false")
+                    }
+                }
+            }
+        }
+
         @Test("the visibility is switched in the window with its countdown, and a change in a terminal is seen")
         func visibility() async throws {
             try await DeskStage.take { stage in

@@ -188,6 +188,8 @@ extension BrowserDeskTests {
                     try await browser.drop([stage.folder + "/a.txt"], on: "main .takes h2")
                     try await browser.wait(for: "stays in the Inbox", in: "main .answer")
                     try await browser.wait("document.querySelector('main li.card input[role=switch]') !== null")
+                    try await browser.click("main li.card details summary")
+                    try await browser.wait(for: "In a sandbox", in: "main li.card details")
                     try await browser.click("main li.card label:has(input[role=switch])")
                     try await eventually {
                         try await desk.host.run(arguments: ["handlers", "list", "--json"]).output.contains(

@@ -188,7 +188,9 @@ struct SendCommand: AsyncParsableCommand {
                 return exits
             }
         }
-        let exit = cancellation.isRequested ? .interrupted : exits.first { $0 != .done } ?? .done
+        // A Ctrl-C that came when everything was there has cancelled nothing.
+        let fault = exits.first { $0 != .done }
+        let exit = fault != nil && cancellation.isRequested ? .interrupted : fault ?? .done
         rendering.done(exit)
         if exit != .done { throw exit.code }
     }

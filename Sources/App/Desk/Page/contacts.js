@@ -1,5 +1,5 @@
 import {alarm, ask, attempt, button, cardHead, counted, dots, empty, field, fold, form, h, h2, hasFocus, head, help, icon, label, lineOf, named, on, put,
-	replace, row, select, short, shown, size, store, submit, t, things, verb, when} from "/parts.js";
+	row, select, short, shown, size, store, submit, t, things, update, verb, when} from "/parts.js";
 import {drawQR, pairing} from "/pair.js";
 const amount = bytes => bytes === undefined ? ""
 	: [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].map(([unit, n]) => bytes % n === 0 ? `${bytes / n}${unit}` : "").find(Boolean) || String(bytes);
@@ -67,13 +67,13 @@ export async function open(main, signal) {
 	const draw = () => {
 		if (hasFocus(list) && document.activeElement.matches("input, select")) return;
 		const all = [...store.contacts.values()].sort((a, b) => a.blocked - b.blocked || a.name.localeCompare(b.name));
-		replace(list, all.map(contact => card(contact, opened)));
+		update(list, all.map(contact => card(contact, opened)));
 		none.hidden = all.length > 0;
-		replace(strangers, store.strangers.length > 0 && h("section", h2("blockedStrangers"), things(store.strangers.map(stranger))));
+		update(strangers, store.strangers.length > 0 && h("section", h2("blockedStrangers"), things(store.strangers.map(stranger))));
 	};
 	main.append(head("contacts"), none, list, strangers, pairing(signal), me);
 	on("contacts", draw, signal);
 	draw();
 	const line = lineOf(await verb(["contacts", "me"], {signal}), "me");
-	if (line) replace(me, ownKey(line.id));
+	if (line) update(me, ownKey(line.id));
 }

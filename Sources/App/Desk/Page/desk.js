@@ -1,5 +1,5 @@
 // Entry, views and streams.
-import {$, changed, counted, h, icon, learnTypes, lineOf, linesOf, on, post, problem, put, replace, say, show, store, t, verb, watch} from "/parts.js";
+import {$, changed, counted, h, icon, learnTypes, lineOf, linesOf, on, post, problem, put, say, show, store, t, update, verb, watch} from "/parts.js";
 import {heard} from "/events.js";
 import {countdown} from "/visible.js";
 import {acceptDrops} from "/drops.js";
@@ -77,7 +77,7 @@ function showAsking() {
 	const offers = [...store.offers.values()], n = offers.length, bar = $("asking");
 	document.title = (n ? `(${n}) ` : "") + t(current) + " · Waft";
 	const seen = n > 0 && current !== "questions";
-	replace(bar, seen && [icon("questions"), h("span", n > 1 ? t("asking", {n})
+	update(bar, seen && [icon("questions"), h("span", n > 1 ? t("asking", {n})
 		: t("asks", {name: offers[0].from.contact ?? offers[0].from.name ?? "?", items: counted(offers[0].count)})),
 	h("a.button.primary", {href: "#questions"}, t("answer"))]);
 	show(bar, seen);
@@ -85,7 +85,7 @@ function showAsking() {
 
 function showFacts() {
 	put($("host"), store.facts.name);
-	on("receiver", () => {put($("host"), store.receiver.name);});
+	on("receiver", () => put($("host"), store.receiver.name));
 	on("offers", () => {count("questions", store.offers.size, "asking"); showAsking();});
 	on("transfers", () => count("transfers", [...store.transfers.values()].filter(({state}) => state === "moving").length, "underWay"));
 	on("visibility", () => {

@@ -45,9 +45,6 @@ export const put = (node, text) => {node.textContent = text;};
 
 export const show = (node, yes) => {node.hidden = !yes;};
 
-// While files are over a part it must stay: a drop on one that is replaced goes nowhere.
-export const areFilesOver = () => !$("dropping").hidden;
-
 // Says something to screen readers only.
 export function say(text) {
 	put($("live"), "");
@@ -59,6 +56,13 @@ export function replace(node, ...children) {
 	const key = hasFocus(node) && document.activeElement.dataset.key;
 	node.replaceChildren(...children.flat(3).filter(Boolean));
 	if (key) node.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({preventScroll: true});
+}
+
+// Replaces children that differ, but not under a drag: a click or a drop on a part that is replaced goes nowhere.
+export function update(node, ...children) {
+	const now = node.cloneNode();
+	replace(now, children);
+	if ($("dropping").hidden && !now.isEqualNode(node)) replace(node, ...now.childNodes);
 }
 
 // Calls a function at most once a frame.

@@ -1,6 +1,6 @@
 // The view of the handlers: who gets what, and why.
 import {alarm, attempt, cardHead, field, fold, form, h, h2, head, help, icon, label, lineOf, linesOf, mono, named, on, problem, put, replace, row, shown,
-	status, submit, t, things, verb, warning} from "/parts.js";
+	status, submit, t, things, update, verb, warning} from "/parts.js";
 import {held} from "/drops.js";
 
 const isType = text => /^(public|com|org|net|io|dyn|de)(\.[\w-]+)+$/i.test(text);
@@ -22,21 +22,31 @@ async function decide(text, node) {
 		({name, reason}) => row("cross", name, shown(reason))))));
 }
 
+// What a handler may do.
+function rights({permissions: p = {}, sandbox}) {
+	const may = [...["network", "sockets", "signals"].map(key => p[key] && t("may-" + key)),
+		p.reads?.length && t("may-read", {path: p.reads.join(", ")}), p.writes?.length && t("may-write", {path: p.writes.join(", ")})].filter(Boolean);
+	return [help("sandbox-" + (sandbox ?? "strict")), things(may.map(text => h("li", text)))];
+}
+
 function card(line, load) {
-	const error = alarm(), builtIn = line.origin === "builtIn", id = "h-" + line.identifier, p = line.permissions;
-	const box = h("input", {type: "checkbox", role: "switch", checked: line.enabled, id, "data-key": id, onchange: async () => {
+	const error = alarm(), builtIn = line.origin === "builtIn", id = "h-" + line.identifier, inside = h("div");
+	const box = h("input", {type: "checkbox", role: "switch", defaultChecked: line.enabled, id, "data-key": id, onchange: async () => {
 		const {exit} = await attempt(error, "handlers", box.checked ? "enable" : "disable", line.identifier);
 		if (!exit) return load();
 		box.checked = !box.checked;
 	}});
-	const may = p && [...["network", "sockets", "signals"].map(key => p[key] && t("may-" + key)),
-		p.reads?.length && t("may-read", {path: p.reads.join(", ")}), p.writes?.length && t("may-write", {path: p.writes.join(", ")})].filter(Boolean);
+	// The list has no permissions.
+	const learn = async () => {
+		const result = await verb(["handlers", "show", line.identifier]), more = lineOf(result, "handler");
+		replace(inside, more ? rights(more) : problem(result));
+	};
 	return h("li.card", cardHead(icon("handlers"), h("h2", named(line.localizedName ?? line.name)),
 		[mono(line.identifier), " · ", t("origin-" + line.origin)], !builtIn && h("label.row", {for: id}, box, t("enabled"))),
 	h("p", line.documentTypes.map(({type}) => h("span.tag", shown(type))),
 		line.urlTypes.map(({scheme}) => h("span.tag", shown(scheme) + ":"))),
 	line.warnings.map(text => warning(shown(text))),
-	p && fold(t("may"), help("sandbox-" + (line.sandbox ?? "strict")), things(may.map(text => h("li", text)))), error);
+	!builtIn && fold(t("may"), {ontoggle: learn}, inside), error);
 }
 
 function adding(load) {
@@ -61,13 +71,7 @@ export function open(main, signal) {
 	const load = async () => {
 		const result = await verb(["handlers", "list"], {signal}), problems = linesOf(result, "problem"), all = linesOf(result, "handler");
 		if (signal.aborted) return;
-		replace(list, problems.map(l => h("li.card", warning(named(l.name, "strong"), ": ", shown(l.reason), " – ", shown(l.hint)))), all.map(l => card(l, load)));
-		// The list has no permissions: they come with each handler.
-		for (const [n, line] of all.entries()) if (line.origin !== "builtIn" && n < 50) {
-			const more = lineOf(await verb(["handlers", "show", line.identifier], {signal}), "handler");
-			if (signal.aborted) return;
-			if (more?.permissions) list.children[problems.length + n]?.replaceWith(card(more, load));
-		}
+		update(list, problems.map(l => h("li.card", warning(named(l.name, "strong"), ": ", shown(l.reason), " – ", shown(l.hint)))), all.map(l => card(l, load)));
 	};
 	const zone = h("section.card.takes", h2("whoTitle"), help("whoHelp"),
 		form(".row", () => text.value.trim() && decide(text.value.trim(), answer), text, submit(t("test"))), answer);

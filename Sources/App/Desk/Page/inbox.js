@@ -1,5 +1,5 @@
 import {ask, button, called, counted, dots, families, family, fold, framed, h, hasFocus, hasThumb, head, icon, lineOf, named, on, post, problem, put,
-	replace, searchField, select, show, shown, sign, size, status, store, sum, t, verb, when} from "/parts.js";
+	searchField, select, show, shown, sign, size, status, store, sum, t, update, verb, when} from "/parts.js";
 import {preview} from "/preview.js";
 import {roomPicture} from "/room.js";
 import {VirtualList} from "/virtual.js";
@@ -177,7 +177,7 @@ export function open(main, signal, wanted) {
 
 	function drawSeal() {
 		const now = store.protection, locked = [...entries.values()].filter(isLocked).length;
-		replace(seal, !now?.setUp ? null : locked || !now.unlocked
+		update(seal, !now?.setUp ? null : locked || !now.unlocked
 			? h("p.warning", icon("lock"), h("span.what", t(locked ? "lockedItems" : "locked", {n: locked})), !now.dropBox && button("unlock", unlock))
 			: h("p.row.help", icon("lock"), t("isUnlocked"), button("lock", () => verb(["lock"]))));
 	}
@@ -186,7 +186,7 @@ export function open(main, signal, wanted) {
 		const n = chosen.size;
 		show(bulk, n > 1 || (n === 1 && side.hidden));
 		if (bulk.hidden) return;
-		replace(bulk, h("strong", t("chosenN", {n})), able().length > 0 && [button("takeDots", () => take()), button("verify", () => act("verify")),
+		update(bulk, h("strong", t("chosenN", {n})), able().length > 0 && [button("takeDots", () => take()), button("verify", () => act("verify")),
 			button("removeDots", () => remove(), ".danger")],
 			sign(t("chooseNone"), "cross", () => {choosing([]); list.node.focus();}));
 	}
@@ -207,7 +207,7 @@ export function open(main, signal, wanted) {
 			&& (!byFamily.value || family(entry.type, entry.kind) === byFamily.value)
 			&& (!bySender.value || called(entry.from) === bySender.value) && stamp(entry) >= since && (!state || hasState(entry)));
 		seen.sort(ORDERS[order.value]);
-		replace(toggle, icon(grid ? "list" : "grid"));
+		update(toggle, icon(grid ? "list" : "grid"));
 		toggle.ariaLabel = toggle.title = t(grid ? "asList" : "asGrid");
 		says(seen.length === entries.size ? dots(counted(seen.length), size(sum(seen, e => e.size)))
 			: t("someSeen", {some: seen.length, n: entries.size}));

@@ -1,6 +1,6 @@
-// Contacts first, then others, then those who are away.
-import {areFilesOver, button, called, deviceIcon, dots, fold, framed, h, h2, head, icon, isContact, linesOf, named, on, oneOf, problem, replace, short, shown, status,
-	store, t, verb, wayOf} from "/parts.js";
+// The peers: contacts first, then others, then those who are away.
+import {button, called, deviceIcon, dots, fold, framed, h, h2, head, icon, isContact, linesOf, named, on, oneOf, problem, replace, short, shown, status,
+	store, t, update, verb, wayOf} from "/parts.js";
 import {visibilitySwitch} from "/visible.js";
 import {openSheet} from "/send.js";
 
@@ -11,7 +11,7 @@ function peerFacts(peer) {
 	return [machine, isContact(peer) ? t("isContact") : peer.id ? t("isStranger", {key: short(peer.id)}) : t("noKey")].filter(Boolean);
 }
 
-// All peers for lists of choice: [contacts, others, away].
+// [contacts, others, away]
 export function peersInOrder() {
 	const order = (a, b) => called(a).localeCompare(called(b)), all = [...store.peers.values()].filter(p => !store.contacts.get(p.id)?.blocked);
 	const away = [...store.away.values()].map(peer => ({...peer, rememberedAs: peer.name, away: true}));
@@ -52,9 +52,8 @@ export function open(main, signal) {
 	const looking = h("p.looking", {role: "status"}, icon("peers"), t("looking"));
 	setTimeout(() => {ready = true; draw();}, store.peers.size ? 0 : 5000);
 	const draw = framed(() => {
-		if (areFilesOver()) return;
 		const [contacts, others, away] = peersInOrder(), nobody = !contacts.length && !others.length;
-		replace(lists, part("contacts", contacts), part("othersHere", others), part("notHere", away));
+		update(lists, part("contacts", contacts), part("othersHere", others), part("notHere", away));
 		if (nobody && ready && none.hidden) examine(found);
 		none.hidden = !nobody || !ready;
 		looking.hidden = !nobody || ready;

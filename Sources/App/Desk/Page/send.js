@@ -1,6 +1,6 @@
 // The sheet: what, and to whom, or what else to do with it.
-import {$, alarm, areFilesOver, button, called, counted, deviceIcon, familyOf, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
-	shown, sign, size, status, submit, t, target, verb} from "/parts.js";
+import {$, alarm, button, called, counted, deviceIcon, familyOf, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
+	shown, sign, size, status, submit, t, target, update, verb} from "/parts.js";
 import {tar} from "/tar.js";
 import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
 import {peersInOrder} from "/peers.js";
@@ -68,7 +68,7 @@ function draw(sheet) {
 		label("subject", h("input#sheet-subject", {maxLength: 200, dir: "auto"})),
 		h("fieldset", h("legend", t("toWhom")), h("div.row#sheet-peers")), h("p.help#sheet-note"), h("div#sheet-more"), alarm({id: "sheet-problem"}),
 		h("p.row.end", submit("", {id: "sheet-go"}))));
-	on("peers contacts", () => areFilesOver() || drawPeers(), leave.signal);
+	on("peers contacts", drawPeers, leave.signal);
 	sheet.onclose = () => leave.abort();
 }
 
@@ -89,11 +89,11 @@ function drawItems() {
 
 function drawPeers() {
 	const box = peer => h("label.choice", h("input", {
-		type: "checkbox", "data-key": "to-" + target(peer), checked: chosen.has(target(peer)),
+		type: "checkbox", "data-key": "to-" + target(peer), defaultChecked: chosen.has(target(peer)),
 		onchange: event => {event.target.checked ? chosen.set(target(peer), peer) : chosen.delete(target(peer)); drawGo();},
 	}), deviceIcon(peer), named(called(peer) || t("unnamed")), peer.away && h("span.note", t("notHere")));
 	const all = peersInOrder().flat();
-	replace($("sheet-peers"), all.length ? all.map(box) : help("nobodyTitle"));
+	update($("sheet-peers"), all.length ? all.map(box) : help("nobodyTitle"));
 	drawGo();
 }
 

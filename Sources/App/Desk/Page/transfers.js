@@ -1,5 +1,5 @@
 import {alarm, called, cardHead, changed, counted, dots, eachSecond, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated, lasting, linesOf, named,
-	on, oneOf, problem, put, replace, row, shown, sign, size, store, svg, t, verb, when} from "/parts.js";
+	on, oneOf, problem, put, row, shown, sign, size, store, svg, t, update, verb, when} from "/parts.js";
 import {okay} from "/events.js";
 
 // Bytes a second over the last three seconds; 0 if nothing moves.
@@ -109,7 +109,7 @@ async function drawOutbox(node) {
 	if (jobs.some(job => /waiting|sending/.test(job.state))) later = setTimeout(function again() {
 		document.hidden ? later = setTimeout(again, 1e4) : drawOutbox(node);
 	}, 1e4);
-	replace(node, jobs.length > 0 && h("section", h2("outbox"), h("ul.cards", jobs.map(card))));
+	update(node, jobs.length > 0 && h("section", h2("outbox"), h("ul.cards", jobs.map(card))));
 }
 
 export function open(main, signal) {

@@ -71,7 +71,9 @@ extension WaftEndpoint {
                     }
                 case .asked(let question, let peer, let isLast):
                     let isOwn = peer?.id == identity.peerID
-                    if let peer, !isOwn, book.enter(peer, question.instance) { found.yield(.found(peer)) }
+                    if let peer, !isOwn, book.enter(peer, question.target, question.instance) {
+                        found.yield(.found(peer))
+                    }
                     guard !isLast, !isOwn, waiting < Self.waitingQuestions else { continue }
                     waiting += 1
                     // The machine may have been asleep, or its network busy: its record does not change when it can answer.
@@ -131,10 +133,11 @@ private struct WaftSightings {
     /// Whether the service is still there, at this target.
     func expects(_ target: PeerTarget, _ instance: String) -> Bool { targets[instance] == target }
 
+    /// - Parameter target: the one that was asked.
     /// - Returns: whether this is news.
-    mutating func enter(_ peer: FoundPeer, _ instance: String) -> Bool {
-        // The service went while it was being asked.
-        guard targets[instance] != nil else { return false }
+    mutating func enter(_ peer: FoundPeer, _ target: PeerTarget, _ instance: String) -> Bool {
+        // The service went while it was being asked, or it has other addresses by now and was found there.
+        guard let present = targets[instance], present == target || peers[instance] == nil else { return false }
         let before = peers.updateValue(peer, forKey: instance)
         return before?.id != peer.id || before?.card != peer.card || before?.target != peer.target
     }

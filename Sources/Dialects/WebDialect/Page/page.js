@@ -192,14 +192,14 @@ function picture(item) {
 
 // Asking
 
-/** A question to the service. Status 0: it cannot be reached; -1: the page itself broke the question off. */
+/** A question to the service. Status 0: no whole answer; -1: the page broke it off. */
 async function ask(path, options, job = {}) {
 	const stop = new AbortController(), timer = setTimeout(() => stop.abort(), 40000);
 	let kicked = false;
 	job.kick = () => { kicked = true; stop.abort(); };
 	try {
 		const answer = await fetch(path, { ...options, signal: stop.signal });
-		return { ...await answer.json().catch(() => null), status: answer.status };
+		return { ...await answer.json().catch((cut) => { if (answer.ok) throw cut; }), status: answer.status };
 	} catch {
 		return { status: kicked ? -1 : 0 };
 	} finally {
@@ -279,7 +279,7 @@ async function follow(job) {
 			job.broken = true;
 		}
 		if (job.broken) {
-			// Waits longer after each failure, at most 15 s; the network's return ends the wait.
+			// Waits longer after each failure, at most 15 s, or until the network is back.
 			job.broken = false;
 			job.lost = job.failures++ > 0 || !navigator.onLine;
 			showJob(job);

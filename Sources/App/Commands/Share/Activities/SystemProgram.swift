@@ -56,8 +56,16 @@ struct SystemProgram {
         Task {
             do {
                 let result = try await Subprocess.run(
-                    configuration, input: .none, output: .discarded, error: .string(limit: Self.outputBytes))
-                inlet.yield(result.terminationStatus.isSuccess ? nil : failure(result.standardError))
+                    configuration, input: .none, output: .discarded, error: .sequence
+                ) { execution in
+                    // A browser says much while it runs. Its last words count.
+                    var last: [UInt8] = []
+                    for try await piece in execution.standardError {
+                        last = (last + piece.withUnsafeBytes(Array.init)).suffix(Self.outputBytes)
+                    }
+                    return String(decoding: last, as: UTF8.self)
+                }
+                inlet.yield(result.terminationStatus.isSuccess ? nil : failure(result.closureResult))
             } catch {
                 inlet.yield(
                     CommandError(.unexpected, "\(name) could not be run: \(TerminalText.escaped("\(error)"))"))

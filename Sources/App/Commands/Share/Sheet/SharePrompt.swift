@@ -56,7 +56,7 @@ enum SharePrompt {
                 case .givenUp: return nil
                 case .unclear(let why):
                     if !why.isEmpty { Console.shared.note(why) }
-                    Console.shared.prompt(ShareSheet.question)
+                    if sheet.isOpen { Console.shared.prompt(ShareSheet.question) }
                 case let answer: return answer
                 }
             case .interrupted, .end:
