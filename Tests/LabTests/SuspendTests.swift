@@ -88,7 +88,7 @@ struct SuspendTests {
             let path = try file(lab, "big.bin", 100_000_000)
             try await host.withReceiver { kitchen in
                 try await lab.call(["rate", lab.name, "study", "100mbit"])
-                let words = ["send", path, "--to", "kitchen", "--timeout", "2", "--json"]
+                let words = ["send", path, "--to", "kitchen", "--timeout", "20", "--json"]
                 let sent = try await study.withProgram(Programs.waft, words) { sender in
                     _ = try await sender.transcript.first("progress") {
                         $0.contains(/"bytes":[1-9][0-9]{6}/) ? true : nil

@@ -352,7 +352,7 @@ struct PresentTests {
     }
 }
 
-@Suite("Resuming with peers that violate the protocol", .timeLimit(.minutes(1)))
+@Suite("Resuming with peers that violate the protocol", .timeLimit(.minutes(3)))
 struct HostileResumeTests {
     private static let bytes = noise(3_000_000)
 
