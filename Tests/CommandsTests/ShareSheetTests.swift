@@ -55,7 +55,7 @@ struct ShareSheetTests {
     @Test("takes a number only when the list is shown: before, it could still be another peer's")
     func early() {
         var sheet = sheet([peer(1, "study")])
-        #expect(sheet.answer(to: "1") == .unclear("The list comes in a moment."))
+        #expect(sheet.answer(to: "1") == .unclear("The list is not shown yet: type the number when it is."))
         #expect(sheet.answer(to: "study") == .peer(PeerID.sample(1).text))
         _ = sheet.open(width: 100)
         #expect(sheet.answer(to: "1") == .peer(PeerID.sample(1).text))

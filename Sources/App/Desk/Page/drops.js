@@ -48,6 +48,8 @@ export function acceptDrops() {
 		show($("dropping"), true);
 	});
 	addEventListener("dragleave", event => {if (!event.relatedTarget) end();});
+	// No pointer moves during a drag.
+	addEventListener("pointermove", () => $("dropping").hidden || end());
 	addEventListener("drop", async event => {
 		event.preventDefault();
 		const place = placeOf(event), peer = place?.drop;

@@ -1,4 +1,4 @@
-// The view of the handlers: who gets what, and why.
+// Handlers: who gets what, and why.
 import {alarm, attempt, cardHead, field, fold, form, h, h2, head, help, icon, label, lineOf, linesOf, mono, named, on, problem, put, replace, row, shown,
 	status, submit, t, things, update, verb, warning} from "/parts.js";
 import {held} from "/drops.js";
@@ -22,7 +22,6 @@ async function decide(text, node) {
 		({name, reason}) => row("cross", name, shown(reason))))));
 }
 
-// What a handler may do.
 function rights({permissions: p = {}, sandbox}) {
 	const may = [...["network", "sockets", "signals"].map(key => p[key] && t("may-" + key)),
 		p.reads?.length && t("may-read", {path: p.reads.join(", ")}), p.writes?.length && t("may-write", {path: p.writes.join(", ")})].filter(Boolean);
@@ -46,7 +45,7 @@ function card(line, load) {
 	h("p", line.documentTypes.map(({type}) => h("span.tag", shown(type))),
 		line.urlTypes.map(({scheme}) => h("span.tag", shown(scheme) + ":"))),
 	line.warnings.map(text => warning(shown(text))),
-	!builtIn && fold(t("may"), {ontoggle: learn}, inside), error);
+	!builtIn && fold(t("may"), {ontoggle: ({target}) => target.open && learn()}, inside), error);
 }
 
 function adding(load) {

@@ -7,7 +7,7 @@ import {VirtualList} from "/virtual.js";
 // Items of which there is no small picture.
 const pictureless = new Set();
 
-// Choices of the user while this window is open.
+// The user's choices in this window.
 let grid = true, takeTo = "";
 
 export function isLocked({protection}) {

@@ -1,4 +1,4 @@
-// The sheet: what, and to whom, or what else to do with it.
+// The sheet: items, and what to do with them.
 import {$, alarm, button, called, counted, deviceIcon, familyOf, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
 	shown, sign, size, status, submit, t, target, update, verb} from "/parts.js";
 import {tar} from "/tar.js";

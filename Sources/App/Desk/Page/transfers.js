@@ -19,7 +19,7 @@ function figures(transfer) {
 		speed > 0 && total > bytes && t("left", {time: lasting((total - bytes) / speed)}));
 }
 
-// The picture: 240 by 40, the highest rate at the top.
+// 240 by 40; the highest rate is at the top.
 function plot({samples}) {
 	const rates = [];
 	for (let n = 1; n < samples.length; n++) {

@@ -3,19 +3,19 @@ import Glibc
 import NIOCore
 import NIOPosix
 import Synchronization
-import SystemCalls
+package import SystemCalls
 
-/// The pipe of a verb's output. It is read to its end, however long that takes: swift-subprocess drops the rest of a
+/// The pipe of a program's output. It is read to its end, however long that takes: swift-subprocess drops the rest of a
 /// `.sequence` when the program has ended and its reader is slow.
-final class ProgramPipe: Sendable {
+package final class ProgramPipe: Sendable {
     /// The program's end. Its spawning closes it here.
-    let writing: Int32
+    package let writing: Int32
     private let reading: Int32
     /// Whether the reading end has another owner.
     private let isRead = Atomic(false)
 
     /// - Throws: `SystemError`.
-    init() throws(SystemError) {
+    package init() throws(SystemError) {
         var ends: [Int32] = [-1, -1]
         guard CLinuxShims_pipe(&ends) == 0 else { throw .last }
         (reading, writing) = (ends[0], ends[1])
@@ -26,7 +26,7 @@ final class ProgramPipe: Sendable {
 
     /// Reads the output to its end; once.
     /// - Parameter take: gets the bytes as they come; while it waits, nothing is read.
-    func read(_ take: ([UInt8]) async throws -> Void) async throws {
+    package func read(_ take: ([UInt8]) async throws -> Void) async throws {
         isRead.store(true, ordering: .relaxed)
         let channel = try await NIOPipeBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .takingOwnershipOfDescriptor(input: reading) { channel in

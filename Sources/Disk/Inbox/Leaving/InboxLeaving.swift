@@ -280,7 +280,7 @@ private struct Taking {
         do throws(SystemError) {
             try folder.syncNames()
         } catch {
-            taken.remark = "it was copied, and stays in the Inbox: the copy's name may not be on the disk: \(error)"
+            taken.remark = "it was copied, and stays in the Inbox: the target disk may not keep the copy: \(error)"
             taken.hasLeft = false
             return taken
         }

@@ -92,7 +92,7 @@ extension FileInbox {
         try syncNames(in: folders)
         guard found.path != arrival.stored.path, let old else { return found }
         // A number of a file that has gone is given to another in time.
-        guard isWhole(found, resealing.digest, isTree: arrival.item.kind == .tree) else { return nil }
+        guard try holds(found, resealing.digest, isTree: arrival.item.kind == .tree) else { return nil }
         do throws(SystemError) {
             let place = try InboxPlace(arrival.stored.path, inbox: path)
             try Self.remove(place, old)
@@ -105,10 +105,18 @@ extension FileInbox {
     }
 
     /// Whether the item at a place is the one of a digest, which is that of its form on the disk.
-    private func isWhole(_ stored: StoredItem, _ digest: Digest, isTree: Bool) -> Bool {
-        guard let place = try? InboxPlace(stored.path, inbox: path) else { return false }
-        let now = try? StoredDigest.read(place.name, in: place.folder.raw, isTree: isTree, algorithm: digest.algorithm)
-        return now?.digest == digest
+    /// - Throws: `storage` if it cannot be read now.
+    private func holds(_ stored: StoredItem, _ digest: Digest, isTree: Bool) throws(TransferError) -> Bool {
+        do {
+            let place = try InboxPlace(stored.path, inbox: path)
+            return try StoredDigest.read(
+                place.name, in: place.folder.raw, isTree: isTree, algorithm: digest.algorithm
+            ).digest == digest
+        } catch let error as StoredDigestError where error.code == .gone || error.code == .different {
+            return false
+        } catch {
+            throw TransferError(.storage, "the new form \(stored.name) cannot be read: \(error)")
+        }
     }
 
     /// Writes the contents of an item into staging.

@@ -1,3 +1,4 @@
+import Desk
 import Foundation
 import Sharing
 import Subprocess
@@ -11,6 +12,8 @@ struct SystemProgram {
 
     /// How long a program may take before it counts as taken over by the desktop.
     private static let patience: Duration = .seconds(15)
+    /// How long programs that a failed one has left behind may hold its pipe.
+    private static let farewell: Duration = .seconds(1)
     /// Bytes of its output that are kept.
     static let outputBytes = 64 << 10
 
@@ -55,17 +58,23 @@ struct SystemProgram {
         let (ends, inlet) = AsyncStream<CommandError?>.makeStream()
         Task {
             do {
+                let (pipe, complaint) = (try ProgramPipe(), LastWords())
+                // A browser says much while it runs, and so do programs that it leaves behind.
+                let reading = Task { try? await pipe.read { complaint.add($0) } }
                 let result = try await Subprocess.run(
-                    configuration, input: .none, output: .discarded, error: .sequence
-                ) { execution in
-                    // A browser says much while it runs. Its last words count.
-                    var last: [UInt8] = []
-                    for try await piece in execution.standardError {
-                        last = (last + piece.withUnsafeBytes(Array.init)).suffix(Self.outputBytes)
-                    }
-                    return String(decoding: last, as: UTF8.self)
+                    configuration, input: .none, output: .discarded,
+                    error: .fileDescriptor(
+                        FileDescriptor(rawValue: pipe.writing), closeAfterSpawningProcess: true))
+                if result.terminationStatus.isSuccess {
+                    inlet.yield(nil)
+                    return
                 }
-                inlet.yield(result.terminationStatus.isSuccess ? nil : failure(result.closureResult))
+                Task {
+                    try? await Task.sleep(for: Self.farewell)
+                    inlet.yield(failure(complaint.text))
+                }
+                await reading.value
+                inlet.yield(failure(complaint.text))
             } catch {
                 inlet.yield(
                     CommandError(.unexpected, "\(name) could not be run: \(TerminalText.escaped("\(error)"))"))
@@ -79,6 +88,15 @@ struct SystemProgram {
             if let end { throw end }
             return
         }
+    }
+
+    /// The last bytes of a program's output.
+    private final class LastWords: Sendable {
+        private let bytes = Mutex<[UInt8]>([])
+
+        func add(_ more: [UInt8]) { bytes.withLock { $0 = ($0 + more).suffix(outputBytes) } }
+
+        var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
     }
 
     private func failure(_ complaint: String) -> CommandError {

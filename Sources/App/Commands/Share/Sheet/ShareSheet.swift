@@ -128,7 +128,7 @@ struct ShareSheet {
     func answer(to line: String) -> Answer {
         if line.isEmpty { return .unclear("") }
         // Its numbers may still change.
-        if !isOpen, Int(line) != nil { return .unclear("The list comes in a moment.") }
+        if !isOpen, Int(line) != nil { return .unclear("The list is not shown yet: type the number when it is.") }
         if let number = Int(line), rows.indices.contains(number - 1) { return answer(rows[number - 1]) }
         let typed = line.lowercased()
         // Before the names, which strangers choose as they like.
