@@ -61,6 +61,7 @@ extension Offer {
     /// The offer with the previews that may stand in it: of the first `Limits.previews` items, and at most
     /// `Limits.previewsBytes` in all.
     package func bounded() -> Offer {
+        guard hasPreviews else { return self }
         var (offer, left) = (self, Limits.previewsBytes)
         for number in items.indices {
             guard let preview = items[number].preview else { continue }

@@ -54,8 +54,9 @@ extension Reception {
     func coming(of offer: Offer, from peer: PeerID) -> Offer {
         let all = Verdict(all: .accepted, count: offer.items.count, digest: offer.digests.first ?? .xxh3_128)
         let known = recognising(offer, all, from: peer).items
+        if known.allSatisfy({ $0.present == nil }) { return offer }
         var coming = offer
-        coming.items = zip(offer.items, known).filter { $0.1.present == nil }.map(\.0)
+        coming.items = offer.items.indices.lazy.filter { known[$0].present == nil }.map { offer.items[$0] }
         return coming
     }
 
