@@ -129,6 +129,17 @@ struct Desk: Sendable {
         try await browser.click("#ask .primary")
     }
 
+    /// The program of the desk that runs a verb.
+    /// - Returns: its process.
+    func program(_ verb: String) throws -> pid_t {
+        func text(_ file: String) -> String { (try? String(contentsOfFile: "/proc/" + file, encoding: .utf8)) ?? "" }
+        let parent = "PPid:\t\(running.process.value)\n"
+        let found = try FileManager.default.contentsOfDirectory(atPath: "/proc").first {
+            text($0 + "/status").contains(parent) && text($0 + "/cmdline").split(separator: "\0").contains(verb[...])
+        }
+        return try #require(found.flatMap { pid_t($0) })
+    }
+
     /// Where the previews are.
     func previews() async throws -> String {
         let _: Bool = try await browser.script(

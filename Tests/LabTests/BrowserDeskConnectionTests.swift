@@ -36,6 +36,33 @@ extension BrowserDeskTests {
             }
         }
 
+        @Test("a transfer from another machine is over in the window without a receiver, and goes on when it goes on")
+        func goesOn() async throws {
+            try await DeskStage.take { stage in
+                let (browser, study) = (stage.browser, try stage.host("study"))
+                let contents = BrowserStage.noise(20 << 20)
+                try stage.write("large.bin", contents)
+                try await stage.withDesk(["WAFT_ACCEPT": "everyone"]) { desk, receiver in
+                    try await desk.show("transfers")
+                    try await stage.lab.call(["rate", stage.lab.name, "study", "10mbit"])
+                    try await study.offering(["large.bin"], to: DeskStage.kitchen(receiver), in: stage.folder) {
+                        sending in
+                        let bar = "document.querySelector('main .transfer progress')"
+                        try await browser.wait("\(bar)?.value > 0.1")
+                        // The program that watches the receiver for the desk. It is started again.
+                        kill(try desk.program("offers"), SIGKILL)
+                        try await browser.wait(for: "cannot be reached", in: "main .transfer")
+                        try await browser.wait("\(bar).checkVisibility()")
+                        #expect(try await !browser.text("main .transfer").contains("cannot be reached"))
+                        try await stage.lab.call(["rate", stage.lab.name, "study", "off"])
+                        try await browser.wait("document.querySelector('main .transfer.good') !== null")
+                        try await sending.transcript.says("stored as large.bin")
+                    }
+                    #expect(FileManager.default.contents(atPath: receiver.inbox + "/large.bin") == contents)
+                }
+            }
+        }
+
         @Test("the window says that its desk has ended")
         func desk() async throws {
             try await DeskStage.take { stage in

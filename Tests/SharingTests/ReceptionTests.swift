@@ -176,12 +176,13 @@ struct ReceptionOfferTests {
     @Test("a sender that leaves after the yes and before its answer leaves no transfer behind")
     func leftAfterYes() async throws {
         let judging = Mutex<Task<Verdict, Never>?>(nil)
-        let begun = Gate()
+        let (begun, ends) = (Gate(), Recorder<TransferError?>())
         let reception = Reception(
             inbox: MemoryInbox(), journal: MemoryJournal(), gate: ScriptedGate(), consent: ScriptedConsent(.accept),
             delivery: RecordingDelivery(),
             observe: { event in
                 if case .judged = event { judging.withLock { $0?.cancel() } }
+                if case .ended(_, _, _, let fault) = event { ends.record(fault) }
             })
         let offer = Offer.sample()
         let task = Task {
@@ -192,6 +193,8 @@ struct ReceptionOfferTests {
         begun.open()
         #expect(await task.value.items.map(\.answer) == [.expired])
         #expect(reception.underWay.isEmpty)
+        // Those who were told that it was accepted are told this as well.
+        #expect(ends.all.map { $0?.message } == ["the sender has taken it back"])
         expectNotAccepted { try reception.begin(offer.transfer, from: Receiver.peer) }
     }
 

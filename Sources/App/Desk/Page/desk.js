@@ -129,12 +129,13 @@ function run() {
 		},
 		each: heard,
 		ended: result => {
+			const why = result.exit === 69 ? t("noReceiver") : result.exit === -1 ? t("unreachable") : t("broken") + " " + problem(result);
+			for (const one of store.transfers.values()) if (one.way === "in" && one.state === "moving") Object.assign(one, {state: "over", reason: why});
 			store.offers.clear();
 			store.visibility = null;
-			changed("offers");
-			changed("visibility");
+			["offers", "transfers", "visibility"].forEach(topic => changed(topic));
 			away = true;
-			trouble(result.exit === 69 ? t("noReceiver") : result.exit === -1 ? t("unreachable") : t("broken") + " " + problem(result));
+			trouble(why);
 		},
 	});
 	watch(["peers", "--watch"], {

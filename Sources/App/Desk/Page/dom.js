@@ -32,7 +32,7 @@ function set(node, key, value) {
 
 export const $ = id => document.getElementById(id);
 
-// Characters that would move or hide others are shown as their numbers, as in the terminal.
+// Characters that move or hide others are shown as numbers, as in the terminal.
 export const shown = text => String(text ?? "").replace(/[\0-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
 	c => `\\u{${c.codePointAt().toString(16).toUpperCase()}}`);
 // A foreign name: isolated in its direction, whole in the tooltip.
@@ -58,7 +58,7 @@ export function replace(node, ...children) {
 	if (key) node.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({preventScroll: true});
 }
 
-// Replaces children that differ, but not under a drag: a click or a drop on a part that is replaced goes nowhere.
+// Replaces children that differ, but not under a drag: a click or a drop on a replaced part goes nowhere.
 export function update(node, ...children) {
 	const now = node.cloneNode();
 	replace(now, children);

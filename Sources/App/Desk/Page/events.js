@@ -4,7 +4,7 @@ import {takeVisibility} from "/visible.js";
 
 export const transferOf = more => ({items: [], total: 0, bytes: 0, samples: [], began: Date.now(), results: [], ...more});
 
-// A transfer toward this machine, found by its id or begun.
+// A transfer toward this machine, found or begun.
 function incoming({transfer: key, from}) {
 	let transfer = store.transfers.get(key);
 	if (!transfer) {
@@ -30,7 +30,7 @@ export function sample(transfer, bytes, total) {
 	if (transfer.samples.length > 600) transfer.samples = transfer.samples.filter((_, n) => n % 2);
 }
 
-// Whether an item is where it should be.
+// An item is where it should be.
 export const okay = ({state}) => /^(stored|sent|opened|deferred|handlerFailed|there)$/.test(state);
 
 // Puts the fate of an item into its transfer.
@@ -58,7 +58,7 @@ function done(line) {
 	const transfer = store.transfers.get(line.transfer);
 	if (!transfer) return;
 	const told = new Set(transfer.results.map(r => r.item));
-	// Items that are in the Inbox already are not stored again.
+	// Items that are here already are not stored again.
 	if (!line.reason && told.size < 500) for (const item of transfer.items) if (!told.has(item.item)) transfer.results.push({...item, state: "there"});
 	const stored = transfer.results.filter(okay).length;
 	Object.assign(transfer, {state: "over", reason: line.reason, good: !line.reason && stored > 0});
@@ -86,7 +86,6 @@ function sealed(line) {
 	changed("protection");
 }
 
-// What each event does to the store.
 const HEARD = {
 	visibility: takeVisibility, lost, answered, done, opened: arrived, deferred: arrived, taken: moved, removed: moved, gone: moved,
 	locked: sealed, unlocked: sealed,
@@ -110,7 +109,7 @@ const HEARD = {
 		changed("offers");
 	},
 	progress(line) {
-		sample(incoming(line), line.bytes, line.total);
+		sample(Object.assign(incoming(line), {state: "moving", reason: ""}), line.bytes, line.total);
 		changed("transfers");
 	},
 	stored(line) {

@@ -26,7 +26,7 @@ const ORDERS = {
 	size: (a, b) => (b.size ?? 0) - (a.size ?? 0),
 };
 
-// Fetches all items, then the facts of the journal. `some` is called now and then.
+// Fetches all items, then their facts. `some` is called now and then.
 async function fetchAll(entries, signal, some) {
 	const list = await verb(["inbox", "list"], {signal, each: line => {
 		if (line.event !== "entry") return;
@@ -114,7 +114,7 @@ export function open(main, signal, wanted) {
 		total.classList.toggle("bad", !!bad);
 	}
 
-	// What the verbs take: items that arrived by Waft, whose keys are numbers.
+	// Verbs take items that arrived by Waft: with numbers.
 	const able = () => [...chosen].filter(Number);
 
 	// Runs a verb of the Inbox for items, and says what came of it.

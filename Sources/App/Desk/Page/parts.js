@@ -57,7 +57,7 @@ export function fate(good, name, note) {
 export const things = (...rows) => h("ul.things", rows);
 export const head = (view, ...more) => h("div.head", h("h1", t(view)), more);
 
-// The word for one of several values; a value that has none stands for itself.
+// The word for one of several values, or the value itself.
 export const oneOf = (kind, value) => has(kind + value) ? t(kind + value) : shown(value);
 
 // The name of a dialect; "" for Waft's own.

@@ -18,14 +18,14 @@ function itemRow(offer, item, boxes) {
 	return h("li", h(box ? "label" : "div", box, ...row(picture, item.name, h("span", {title: item.type}, note)).childNodes));
 }
 
-// Whether the sender is a contact. A stranger can become one while the offer waits.
+// A stranger can become a contact while the offer waits.
 const isKnown = offer => offer && !!(offer.from.contact ??= store.contacts.get(offer.from.id)?.name);
 
 function card(offer) {
 	const boxes = [], known = isKnown(offer), error = alarm(), rest = offer.count - offer.items.length;
 	const folder = field({placeholder: t("folderHint")}), left = h("span.left");
 	let busy = false;
-	// Runs verbs, until one fails: then somebody has answered elsewhere, and the stream says how.
+	// Runs verbs until one fails: somebody has answered elsewhere, and the stream says how.
 	const act = async (...steps) => {
 		if (busy) return;
 		busy = true;

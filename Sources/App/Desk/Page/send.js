@@ -41,7 +41,7 @@ function chooseFiles(folder) {
 	input.click();
 }
 
-// Opens the sheet, or adds to it while it is open.
+// Opens the sheet, or adds to an open one.
 export function openSheet({files, text, paths = [], peers = [], error = ""}) {
 	const sheet = $("sheet"), fresh = !sheet.open;
 	if (fresh) {items = []; chosen = new Map(); draw(sheet);}

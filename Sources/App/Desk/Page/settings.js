@@ -30,7 +30,7 @@ function control(line, schema, id, change) {
 		value: now, placeholder: line.standard, ...common, onchange});
 }
 
-// When a setting was changed here: then the form is not made anew, so that its note stays.
+// When a setting was changed here: its note stays, as the form is not made anew.
 let changedAt = 0;
 
 function setting(line, schema) {

@@ -65,7 +65,7 @@ export const read = (path, rest = {}) => begin(path, path => fetch(path), rest);
 export const linesOf = ({lines}, event) => lines.filter(line => line.event === event);
 export const lineOf = (result, event) => linesOf(result, event)[0];
 
-// The reason why a verb has failed, in its own words; "" if it has not.
+// Why a verb has failed, in its words; "" if it has not.
 export function problem(result) {
 	if (!result.exit) return "";
 	const {reason, hint} = result.failed || {};

@@ -29,7 +29,7 @@ export class VirtualList {
 		this.again();
 	}
 
-	// Rows stay where they are: one that is being clicked must not vanish.
+	// Rows stay: one that is being clicked must not vanish.
 	again() {
 		this.isOld = true;
 		this.update();

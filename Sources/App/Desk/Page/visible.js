@@ -4,7 +4,7 @@ import {alarm, changed, choices, eachSecond, h, lasting, on, problem, put, selec
 let ticking = new AbortController();
 export const countdown = () => lasting((store.visibility.until - Date.now()) / 1000);
 
-// Takes a line of the stream: it comes at each change, made anywhere.
+// Takes a line of the stream, which comes at each change.
 export function takeVisibility(line) {
 	store.visibility = {...line, until: line.visibilitySeconds ? Date.now() + line.visibilitySeconds * 1000 : 0};
 	ticking.abort();
@@ -12,7 +12,7 @@ export function takeVisibility(line) {
 	store.visibility.until ? eachSecond(() => changed("visibility"), ticking.signal) : changed("visibility");
 }
 
-// The switch, kept up to date until the signal aborts.
+// The switch, up to date until the signal aborts.
 export function visibilitySwitch(signal) {
 	const time = select([["10m", t("for10m")], ["1h", t("for1h")], ["", t("forEver")]], "10m", {ariaLabel: t("howLong")});
 	const note = h("p.help"), error = alarm();

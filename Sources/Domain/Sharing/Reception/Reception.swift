@@ -16,6 +16,7 @@ package final class Reception: Sendable {
         case progressed(TransferID, from: PeerID, received: UInt64, of: UInt64)
         case stored(Arrival)
         case opened(Arrival, HandlerAnswer)
+        /// Once for each transfer that was accepted, also if its contents have not come.
         case ended(TransferID, from: PeerID, Receipt, TransferError?)
     }
 
@@ -26,6 +27,8 @@ package final class Reception: Sendable {
         /// Tasks that wait for a receipt with the handlers' answers, by the number that the ledger knows.
         var waiters: [Int: Waiter] = [:]
         var nextWaiter = 0
+        /// Wakes when the next accepted transfer expires.
+        var alarm: (rings: ContinuousClock.Instant, task: Task<Void, Never>)?
     }
 
     /// Room for the messages of all peers while they are read.
@@ -134,10 +137,13 @@ package final class Reception: Sendable {
         }
         observe(.judged(offer, verdict, from: peer))
         guard verdict.acceptsAnything else { return verdict }
+        expire()
         if !Task.isCancelled { await awaitRivals(of: offer, from: peer) }
         let known = Task.isCancelled ? verdict : recognising(offer, verdict, from: peer)
         guard Task.isCancelled else { return known }
-        state.withLock { $0.ledger.withdraw(offer.transfer, connection: visitor.connection) }
+        if let left = state.withLock({ $0.ledger.withdraw(offer.transfer, connection: visitor.connection) }) {
+            neverBegan(left, TransferError(.cancelled, "the sender has taken it back"))
+        }
         return Verdict(
             all: ItemVerdict(.expired, reason: SilenceWords.cancelled), count: offer.items.count, digest: digest)
     }
@@ -164,7 +170,9 @@ package final class Reception: Sendable {
             isContact: gate.access(of: visitor.peer, by: offer.dialect) == .contact, items: offer.items.count,
             bytes: offer.knownSize, footprint: offer.knownFootprint.bytes)
         switch state.withLock({ $0.ledger.admit(offer, claim, at: .now) }) {
-        case .admitted: return nil
+        case .admitted(let earlier):
+            if let earlier { neverBegan(earlier, Self.neverCame) }
+            return nil
         case .refused(let verdict, let interrupt):
             interrupt?()
             return verdict
@@ -242,7 +250,38 @@ package final class Reception: Sendable {
     /// Notes that a connection has closed: its accepted transfers that have not begun expire after `departedWait`.
     package func left(_ visitor: Visitor) {
         state.withLock { $0.ledger.leave(visitor.connection, until: .now + departedWait) }
+        expire()
     }
+
+    /// Ends the accepted transfers whose contents have not begun in time: now, and again when the next one is over.
+    private func expire() {
+        let over = state.withLock { state in
+            let over = state.ledger.expire(at: .now)
+            let next = state.ledger.nextExpiry
+            if state.alarm?.rings != next {
+                state.alarm?.task.cancel()
+                state.alarm = next.map { ($0, alarm(at: $0)) }
+            }
+            return over
+        }
+        for transfer in over { neverBegan(transfer, Self.neverCame) }
+    }
+
+    private func alarm(at time: ContinuousClock.Instant) -> Task<Void, Never> {
+        Task { [weak self] in
+            do { try await Task.sleep(until: time, clock: .continuous) } catch { return }
+            self?.expire()
+        }
+    }
+
+    /// Tells the end of an accepted transfer whose contents have not begun.
+    private func neverBegan(_ transfer: TransferLedger.Accepted, _ fault: TransferError) {
+        let (offer, count) = (transfer.offer, transfer.offer.items.count)
+        let receipt = Receipt(transfer: offer.transfer, items: Array(repeating: ItemReceipt(.notSent), count: count))
+        observe(.ended(offer.transfer, from: transfer.claim.peer, receipt, fault))
+    }
+
+    private static let neverCame = TransferError(.interrupted, "its contents did not come")
 
     // MARK: Contents
 
@@ -267,7 +306,9 @@ package final class Reception: Sendable {
             earlier = try journal.arrivals(of: id, from: peer)
         } catch {
             state.withLock { $0.ledger.abandon(id) }
-            throw TransferError(.storage, error.description)
+            let fault = TransferError(.storage, error.description)
+            neverBegan(accepted, fault)
+            throw fault
         }
         memory?.began(id, from: peer, arrivals: earlier.count)
         let total = accepted.offer.knownSize
@@ -341,11 +382,9 @@ package final class Reception: Sendable {
     package func cancel(_ id: TransferID) -> Bool {
         switch state.withLock({ $0.ledger.cancel(id, at: .now) }) {
         case .receiving(let interrupt): interrupt()
-        case .waiting(let offer, let peer):
+        case .waiting(let accepted):
             memory?.ended(id, stored: 0, isWhole: true)
-            let receipt = Receipt(
-                transfer: id, items: Array(repeating: ItemReceipt(.notSent), count: offer.items.count))
-            observe(.ended(id, from: peer, receipt, Self.cancelledHere))
+            neverBegan(accepted, Self.cancelledHere)
         case nil: return false
         }
         return true

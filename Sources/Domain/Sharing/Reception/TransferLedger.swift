@@ -4,7 +4,7 @@
 /// ```
 ///            admit             settle              begin               end
 ///  (offer) ────────▶ waiting ─────────▶ accepted ────────▶ receiving ───────▶ finished ──▶ (forgotten)
-///     │                 │                  │ expires            │ abandon
+///     │                 │                  │ expire             │ abandon
 ///     ▼ refused         ▼ not accepted     ▼                    ▼
 /// ```
 ///
@@ -46,7 +46,8 @@ struct TransferLedger {
     }
 
     enum Admission {
-        case admitted
+        /// - Parameter instead: the same transfer, which was accepted before and has not begun.
+        case admitted(instead: Accepted?)
         /// - Parameter interrupt: must be called: it ends the older connection of the same transfer.
         case refused(ItemVerdict, interrupt: (@Sendable () -> Void)? = nil)
     }
@@ -72,7 +73,7 @@ struct TransferLedger {
         /// - Parameter interrupt: must be called: it ends the connection, and with it the transfer.
         case receiving(interrupt: @Sendable () -> Void)
         /// Its contents had not begun.
-        case waiting(Offer, from: PeerID)
+        case waiting(Accepted)
     }
 
     private var waiting: [TransferID: OfferClaim] = [:]
@@ -93,23 +94,22 @@ struct TransferLedger {
     /// Takes an offer's share of the common resources until `settle`.
     mutating func admit(_ offer: Offer, _ claim: OfferClaim, at now: ContinuousClock.Instant) -> Admission {
         if isStopping { return .refused(Self.stopping) }
-        accepted = accepted.filter { $0.value.expires > now }
-        if let refusal = refusalToRepeat(offer, claim.peer) { return refusal }
-        accepted[offer.transfer] = nil
-        let open = accepted.values.map(\.claim) + receiving.values.map(\.claim)
+        if let refusal = refusalToRepeat(offer, claim.peer, at: now) { return refusal }
+        let others = accepted.filter { $0.key != offer.transfer && $0.value.expires > now }
+        let open = others.values.map(\.claim) + receiving.values.map(\.claim)
         if let refusal = OfferShares.refusal(of: claim, waiting: Array(waiting.values), open: open) {
             return .refused(refusal)
         }
         waiting[offer.transfer] = claim
-        return .admitted
+        return .admitted(instead: accepted.removeValue(forKey: offer.transfer))
     }
 
-    private func refusalToRepeat(_ offer: Offer, _ peer: PeerID) -> Admission? {
+    private func refusalToRepeat(_ offer: Offer, _ peer: PeerID, at now: ContinuousClock.Instant) -> Admission? {
         let id = offer.transfer
         let before = Admission.refused(ItemVerdict(.declined, reason: "this transfer was offered before"))
         if waiting[id] != nil { return before }
         if cancelled.contains(id) { return .refused(Self.cancelledHere) }
-        if let accepted = accepted[id], accepted.claim.peer != peer { return before }
+        if let accepted = accepted[id], accepted.claim.peer != peer, accepted.expires > now { return before }
         if let finished = finished[id] {
             guard finished.peer == peer, finished.receipt.items.count == offer.items.count else { return before }
             if finished.hasEnded, finished.receipt.items.allSatisfy(\.isStored) { return before }
@@ -147,9 +147,21 @@ struct TransferLedger {
     }
 
     /// The sender of an accepted offer has left before it had its answer.
-    mutating func withdraw(_ id: TransferID, connection: UInt64) {
-        if accepted[id]?.connection == connection { accepted[id] = nil }
+    /// - Returns: the transfer; nil if it has begun, or was offered again.
+    mutating func withdraw(_ id: TransferID, connection: UInt64) -> Accepted? {
+        guard accepted[id]?.connection == connection else { return nil }
+        return accepted.removeValue(forKey: id)
     }
+
+    /// Forgets the accepted transfers whose contents have not begun in time.
+    mutating func expire(at now: ContinuousClock.Instant) -> [Accepted] {
+        let over = accepted.values.filter { $0.expires <= now }
+        for transfer in over { accepted[transfer.offer.transfer] = nil }
+        return over
+    }
+
+    /// When the next accepted transfer expires.
+    var nextExpiry: ContinuousClock.Instant? { accepted.values.map(\.expires).min() }
 
     /// Accepted bytes of a peer, by `Footprint`, that are not stored yet.
     func footprint(of peer: PeerID, besides id: TransferID? = nil, at now: ContinuousClock.Instant) -> UInt64 {
@@ -219,7 +231,7 @@ struct TransferLedger {
         if let receiving = receiving[id] {
             interrupt = .receiving(interrupt: receiving.interrupt)
         } else if let accepted = accepted.removeValue(forKey: id), accepted.expires > now {
-            interrupt = .waiting(accepted.offer, from: accepted.claim.peer)
+            interrupt = .waiting(accepted)
         } else {
             return nil
         }
