@@ -209,9 +209,9 @@ struct OfferTests {
             _ = try await guest.ask(#"{"items":[{"name":"a","size":1}]}"#)
             _ = try await page.consent.withdrawn.first()
         }
-        // A busy machine sends the first file within this time.
+        // A busy machine sends the first file within this time. The offer looks after its guest that often, too.
         waits = WebServer.Waits()
-        waits.piece = .seconds(4)
+        (waits.asking, waits.piece) = (.seconds(4), .seconds(4))
         try await WebLoopback.run(waits: waits) { page async throws in
             let guest = try await page.enter()
             let id = try await guest.offer(("t/a", 1), ("t/b", 1))
