@@ -50,8 +50,8 @@ struct HookEndingTests {
         let alive = place.listen(to: "alive")
         // The child continues after the request to end, and reports it.
         let body =
-            "exec 9> alive; (trap 'read x < gate; echo tidy >&9; exit' TERM; echo up >&9; "
-            + "sleep 86400 & while :; do wait; done) & wait"
+            "exec 9> alive; (trap 'read x < gate; echo tidy >&9; exit' TERM; sleep 86400 & echo up >&9; "
+            + "while :; do wait; done) & wait"
         place.release("gate")
         let program = place.program(place.script(body))
         let runner = place.runner(grace: .seconds(30))
