@@ -1,5 +1,6 @@
 import Foundation
 import Sharing
+import Synchronization
 import TestSupport
 import Testing
 
@@ -13,6 +14,48 @@ private struct LockedCopies: ClearCopying {
     func open(_ arrivals: [Arrival], for handler: String) throws(ClearCopyError) -> [Arrival] { arrivals }
     func close(_ copies: [Arrival]) -> Set<ArrivalNumber> { [] }
     func remove(_ arrival: Arrival) {}
+}
+
+/// Unlocked at the second question after `unlock`, in the middle of what the engine does.
+private final class UnlockedCopies: ClearCopying {
+    private let questions = Mutex(Int.max)
+
+    func unlock() { questions.withLock { $0 = 1 } }
+
+    var isProtectedDataAvailable: Bool? { nil }
+
+    func canOpen(_ protection: ProtectionClass) -> Bool {
+        questions.withLock { left in
+            defer { if left > 0, left < .max { left -= 1 } }
+            return left == 0
+        }
+    }
+
+    func folder(of handler: String) -> String? { nil }
+    func open(_ arrivals: [Arrival], for handler: String) throws(ClearCopyError) -> [Arrival] { arrivals }
+    func close(_ copies: [Arrival]) -> Set<ArrivalNumber> { [] }
+    func remove(_ arrival: Arrival) {}
+}
+
+@Suite("Deliveries at an unlock", .timeLimit(.minutes(1)))
+struct UnlockedDeliveryTests {
+    @Test("no item overtakes an earlier one if the unlock comes while handlers are chosen")
+    func order() async throws {
+        let copies = UnlockedCopies()
+        let lab = DeliveryLab([.sample("photos")], copies: copies)
+        let items = try (0..<4).map { _ in try lab.arrive()[0] }
+        for item in items { lab.journal.reseal(item.number, as: .unlessOpen, at: item.stored) }
+        try await lab.run { engine in
+            for item in items { lab.deliver([try #require(try lab.journal.arrival(item.number))], to: engine) }
+            for item in items { _ = try await lab.answers.first { $0 == (item.number, .later) } }
+            copies.unlock()
+            // The second notice is that of the unlock.
+            engine.lockChanged()
+            engine.lockChanged()
+            try await lab.caller.calls.element(4)
+            #expect(lab.caller.calls.all.flatMap(\.numbers) == items.map(\.number))
+        }
+    }
 }
 
 @Suite("Deliveries of items that get another protection", .timeLimit(.minutes(1)))

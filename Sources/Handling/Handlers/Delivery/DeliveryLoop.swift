@@ -111,17 +111,21 @@ struct DeliveryLoop {
     // MARK: Assigning
 
     /// Queues the delivery at its next handler. Without one it waits until a handler is installed.
-    private mutating func assign(_ number: ArrivalNumber) {
+    /// - Parameter openable: what can be opened; nil to ask.
+    private mutating func assign(_ number: ArrivalNumber, _ openable: Set<ProtectionClass>? = nil) {
         guard var entry = entries[number] else { return }
+        func canOpen(_ protection: ProtectionClass) -> Bool {
+            openable?.contains(protection) ?? engine.canOpen(protection)
+        }
         // The user may have changed the protection of an item that waits.
         if entry.isHeld || entry.isStale, let arrival = read(number) {
-            guard engine.canOpen(arrival.protection) else { return hold(number) }
+            guard canOpen(arrival.protection) else { return hold(number) }
             // The contents could not be read while it was locked.
             let chosen = entry.subject.chosen
             entry.subject = engine.subject(arrival)
             entry.subject.chosen = chosen
         }
-        guard engine.canOpen(entry.subject.protection) else { return hold(number) }
+        guard canOpen(entry.subject.protection) else { return hold(number) }
         let candidates = engine.choice.candidates(for: entry.subject)
         let candidate = candidates.first { candidate in
             let handler = candidate.program.identifier
@@ -165,7 +169,9 @@ struct DeliveryLoop {
     /// The handlers have changed, or what can be opened: deliveries that have not begun are assigned again.
     private mutating func chooseAnew() {
         for handler in desks.keys { desks[handler]?.queue = DeliveryQueue() }
-        for number in entries.keys.sorted() where entries[number]?.isUnderWay == false { assign(number) }
+        // The same for all: an unlock in the middle must not let a later item overtake earlier ones.
+        let openable = Set(ProtectionClass.allCases.filter(engine.canOpen))
+        for number in entries.keys.sorted() where entries[number]?.isUnderWay == false { assign(number, openable) }
     }
 
     private mutating func retry(_ number: ArrivalNumber) -> DeliveryEngine.RetryAnswer {
