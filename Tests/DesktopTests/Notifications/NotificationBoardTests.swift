@@ -138,6 +138,35 @@ struct NotificationBoardTests {
         #expect(shown(board.advance(now: start)) == ["and 1 more"])
     }
 
+    @Test("one that expires while it is changed is shown with its change; one that is dismissed stays away")
+    func expiredUpdate() {
+        for (reason, isShown) in [(1, true), (2, false)] as [(UInt32, Bool)] {
+            var board = board()
+            board.show(1, .sample("a"))
+            _ = board.answered(calls(board.advance(now: start))[0].number, id: 5)
+            board.update(1, .sample("b"))
+            let call = calls(board.advance(now: start))
+            #expect(board.closed(5, reason: reason) == (isShown ? [] : [.tell(1, .closed(.dismissed))]))
+            #expect(board.answered(call[0].number, id: 6) == (isShown ? [] : [.close(6)]))
+            #expect(board.isClear != isShown)
+            #expect(board.invoked(6, "accept-1") == (isShown ? [.tell(1, .action("accept"))] : []))
+        }
+    }
+
+    @Test("the notification about the rest that expires while it is changed is shown with its change")
+    func expiredSurplusUpdate() {
+        var board = board(limit: 1, pace: .zero)
+        for number in 1...2 { board.show(number, .sample("\(number)")) }
+        for call in calls(board.advance(now: start)) { _ = board.answered(call.number, id: UInt32(call.number)) }
+        board.show(3, .sample("3"))
+        let update = calls(board.advance(now: start))
+        #expect(update.map(\.summary) == ["and 2 more"])
+        #expect(board.closed(2, reason: 1).isEmpty)
+        #expect(board.answered(update[0].number, id: 7).isEmpty)
+        board.show(4, .sample("4"))
+        #expect(calls(board.advance(now: start)).map(\.replaces) == [7])
+    }
+
     @Test("a change that the server refuses removes the old notification")
     func refusedUpdate() {
         var board = board()
@@ -192,7 +221,8 @@ struct NotificationBoardTests {
                     let id = Bool.random(using: &numbers) ? UInt32.random(in: 0...6, using: &numbers) : nil
                     take(board.answered(pending.remove(at: index).number, id: id))
                 case 6:
-                    take(board.closed(UInt32.random(in: 0...6, using: &numbers), reason: 2))
+                    let reason = UInt32.random(in: 1...2, using: &numbers)
+                    take(board.closed(UInt32.random(in: 0...6, using: &numbers), reason: reason))
                 default:
                     guard Int.random(in: 0..<10, using: &numbers) == 0 else { break }
                     board.serverLeft()

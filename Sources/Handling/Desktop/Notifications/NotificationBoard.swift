@@ -62,6 +62,8 @@ struct NotificationBoard {
 
     /// The number of the notification for the surplus.
     private static let surplusNumber = 0
+    /// The reason in `NotificationClosed` for the end of its time.
+    private static let expiry: UInt32 = 1
 
     private let limit: Int
     private let surplusText: @Sendable (Int) -> NotificationRequest
@@ -172,9 +174,13 @@ struct NotificationBoard {
         return pressed.map { [.tell(number, .action($0.key))] } ?? []
     }
 
-    /// The signal `NotificationClosed`.
+    /// The signal `NotificationClosed`. One that expires while a call changes it is shown again by that call.
     mutating func closed(_ id: UInt32, reason: UInt32) -> [Command] {
         if surplus?.id == id {
+            if reason == Self.expiry, case .calling(let call, _)? = surplus?.state {
+                surplus?.state = .calling(call, replacing: nil)
+                return []
+            }
             isSurplusUnwanted = true
             if case .calling(let call, _)? = surplus?.state {
                 surplus?.state = .leaving(call)
@@ -186,12 +192,16 @@ struct NotificationBoard {
         guard let (number, entry) = entries.first(where: { $0.value.id == id }) else { return [] }
         let end: NotificationEnd =
             switch reason {
-            case 1: .expired
+            case Self.expiry: .expired
             case 2: .dismissed
             case 3: .closed
             default: .undefined
             }
         if case .calling(let call, _) = entry.state {
+            if end == .expired {
+                entries[number]?.state = .calling(call, replacing: nil)
+                return []
+            }
             // The call under way may show it again.
             entries[number]?.state = .leaving(call)
         } else {
