@@ -16,7 +16,7 @@ private struct LockedCopies: ClearCopying {
     func remove(_ arrival: Arrival) {}
 }
 
-/// Unlocked at the second question after `unlock`, in the middle of what the engine does.
+/// `unlock` takes effect after one more question: while the engine chooses handlers.
 private final class UnlockedCopies: ClearCopying {
     private let questions = Mutex(Int.max)
 

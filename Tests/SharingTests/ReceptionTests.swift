@@ -193,7 +193,7 @@ struct ReceptionOfferTests {
         begun.open()
         #expect(await task.value.items.map(\.answer) == [.expired])
         #expect(reception.underWay.isEmpty)
-        // Those who were told that it was accepted are told this as well.
+        // The observers have heard of the acceptance.
         #expect(ends.all.map { $0?.message } == ["the sender has taken it back"])
         expectNotAccepted { try reception.begin(offer.transfer, from: Receiver.peer) }
     }

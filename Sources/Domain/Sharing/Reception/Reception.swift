@@ -16,7 +16,7 @@ package final class Reception: Sendable {
         case progressed(TransferID, from: PeerID, received: UInt64, of: UInt64)
         case stored(Arrival)
         case opened(Arrival, HandlerAnswer)
-        /// Once for each transfer that was accepted, also if its contents have not come.
+        /// Once for each acceptance, also if its contents have not come; not for one that waits when the receiver stops.
         case ended(TransferID, from: PeerID, Receipt, TransferError?)
     }
 

@@ -111,7 +111,7 @@ struct DeliveryLoop {
     // MARK: Assigning
 
     /// Queues the delivery at its next handler. Without one it waits until a handler is installed.
-    /// - Parameter openable: what can be opened; nil to ask.
+    /// - Parameter openable: the protections that can be opened; nil to ask for that of the item.
     private mutating func assign(_ number: ArrivalNumber, _ openable: Set<ProtectionClass>? = nil) {
         guard var entry = entries[number] else { return }
         func canOpen(_ protection: ProtectionClass) -> Bool {
