@@ -13,7 +13,7 @@ struct CompletionTests {
     func bash() throws {
         let mark = folder / "mark"
         let names = [
-            "$(touch \(mark)).txt", "`touch \(mark)`", "a b", "it's", "x\\y\"z", "*", "~root", "-n", "!!", "é→",
+            "$(touch \(mark)).txt", "`touch \(mark)`", "a b", "it's", "x\\y\"z", "*", "~root", "!!", "é→",
             "${HOME}",
         ]
         let script =
@@ -34,6 +34,7 @@ struct CompletionTests {
     @Test("each word is offered once, and a word with a line end is not offered")
     func lines() {
         #expect(CompletionWords.offered(["a", "b\nc", "", "a", "d\u{1B}", "e"], to: .bash) == ["a", "e"])
+        #expect(CompletionWords.offered(["-all", "--all", "all"], to: .bash) == ["all"])
         #expect(CompletionWords.offered((0..<5_000).map(String.init), to: .bash).count == 1_000)
     }
 

@@ -48,7 +48,8 @@ struct CompletionScriptTests {
                     }
                     #expect(
                         lists == [
-                            ["1"], ["anna"], ["1"], ["Photos"], [hostile], ["target"], ["target"], ["anna"],
+                            ["1"], ["anna"], ["1"], ["Photos"], [#"\$\(touch\ mark\)"#], ["target"], ["target"],
+                            ["anna"],
                         ], "\(outcome.output) \(outcome.errors)")
                     #expect(!FileManager.default.fileExists(atPath: folder + "/mark"))
                 }

@@ -21,7 +21,7 @@ struct PairRendering: Sendable {
     /// - Parameter name: the name that this machine gives itself.
     func opened(code: String?, seconds: Double, name: String) {
         if json { return EventLine.open(EventLine.OpenedPairing(seconds: seconds, code: code)).print() }
-        let name = TerminalText.escaped(name, limit: 64)
+        let name = TerminalText.shellWord(name, limit: 64)
         if let code {
             Console.shared.result(code)
             Console.shared.note("Good for one try. On the other machine: waft pair \(name) --code")

@@ -148,13 +148,15 @@ enum CompletionWords {
     /// The words in the form that the script of the shell reads, each once.
     ///
     /// Bash expands the words of a list. Without quotes, a received file with the name `$(reboot)` would restart the
-    /// machine at the Tab key. Words with control characters are left out: the list has a word on each line.
+    /// machine at the Tab key. Words with control characters are left out: the list has a word on each line. So are words
+    /// that begin with `-`: a verb would read a received file with the name `--all` as an option.
     ///
     /// - Parameter shell: The shell whose script asks; an unknown one gets the words of bash.
     static func offered(_ words: [String], to shell: CompletionShell? = .requesting) -> [String] {
         var seen: Set<String> = []
         let shown = words.filter { word in
-            !word.isEmpty && word.unicodeScalars.allSatisfy(ShownText.isPrintable) && seen.insert(word).inserted
+            !word.isEmpty && !word.hasPrefix("-") && word.unicodeScalars.allSatisfy(ShownText.isPrintable)
+                && seen.insert(word).inserted
         }
         return shown.prefix(maximumCount).map { word in
             switch shell {

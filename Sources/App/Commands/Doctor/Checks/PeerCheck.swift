@@ -72,7 +72,7 @@ struct PeerCheck: DoctorCheck {
         return [
             .warning(
                 "\(reference) answers, but its announcement does not come through: mDNS between the machines is blocked",
-                hint: "use the address, or remember it: waft peers add NAME \(reference)")
+                hint: "use the address, or remember it: waft peers add NAME \(TerminalText.shellWord("\(reference)"))")
         ]
     }
 }

@@ -43,8 +43,12 @@ package enum CommandLineRun {
             guard Command.exitCode(for: error) == .success else {
                 fail(ParserError.make(error, words ?? CommandWords(words: []), of: command), failureEvents)
             }
-            // --help, --version.
+            // --help, --version, --generate-completion-script.
             Console.shared.flush()
+            if let script = CompletionScript.quoting(Command.fullMessage(for: error)) {
+                Console.shared.result(script)
+                end(WaftExit.done.rawValue)
+            }
             guard wantsMoreThanHelp else { Command.exit(withError: error) }
             Console.shared.result(Command.fullMessage(for: error))
             Console.shared.note("waft: nothing was done except to print this")

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Foundation
+
+/// The completion scripts of the argument parser, so mended that every offered word is quoted for the command line.
+enum CompletionScript {
+    /// The mended script; nil for a text that is no script of bash or zsh, or needs no change.
+    static func quoting(_ script: String) -> String? { quotingForBash(script) ?? quotingForZsh(script) }
+
+    /// The script says `complete -o filenames`. With this option readline quotes the words of existing files only,
+    /// and bash would run a command in any other name, such as `` $[`reboot`]plan.pdf ``, at the Enter key.
+    private static func quotingForBash(_ script: String) -> String? {
+        guard script.hasPrefix("#!/bin/bash"),
+            let match = script.firstMatch(of: /\ncomplete -o filenames -F _([a-z]+) [a-z]+\n?$/)
+        else { return nil }
+        let program = String(match.1)
+        return script[..<match.range.lowerBound] + "\n" + functionsOfBash.replacing("PROGRAM", with: program)
+            + "\n\ncomplete -F _\(program) \(program)"
+    }
+
+    /// Zsh quotes the words itself, but the history's `!` only while its option is on.
+    private static func quotingForZsh(_ script: String) -> String? {
+        guard script.hasPrefix("#compdef"), script.contains(" banghist\n") else { return nil }
+        return script.replacing(" banghist\n", with: "\n")
+    }
+
+    /// The second function replaces one of the parser's script. It reads `cur`, the typed word.
+    private static let functionsOfBash = #"""
+        # The quotation mark that is open where the cursor stands.
+        __PROGRAM_open_quote() {
+            local -r line="${COMP_LINE:0:COMP_POINT}"
+            local -i index
+            local open='' character
+            for ((index = 0; index < ${#line}; index++)); do
+                character="${line:index:1}"
+                if [[ "${open}" = "'" ]]; then
+                    [[ "${character}" = "'" ]] && open=''
+                elif [[ "${character}" = '\' ]]; then
+                    ((index += 1))
+                elif [[ "${open}" = '"' ]]; then
+                    [[ "${character}" = '"' ]] && open=''
+                elif [[ "${character}" = ["'\""] ]]; then
+                    open="${character}"
+                fi
+            done
+            printf %s "${open}"
+        }
+
+        # Files exist: readline quotes them. All other words are quoted here.
+        __PROGRAM_add_completions() {
+            local word quoted
+            if [[ "${1}" != -W ]]; then
+                compopt -o filenames 2>/dev/null
+                while IFS='' read -r word; do
+                    COMPREPLY+=("${word}")
+                done < <(IFS=$'\n' compgen "${@}" -- "${cur}")
+                return
+            fi
+            local open
+            open="$(__PROGRAM_open_quote)"
+            while IFS='' read -r word; do
+                case "${open}" in
+                "'")
+                    quoted="${word//\'/\'\\\'\'}"
+                    ;;
+                '"')
+                    quoted="${word//\\/\\\\}"
+                    quoted="${quoted//\"/\\\"}"
+                    quoted="${quoted//\$/\\\$}"
+                    quoted="${quoted//\`/\\\`}"
+                    # Within double quotes a backslash before it would become a part of the word.
+                    quoted="${quoted//\!/\"\\\!\"}"
+                    ;;
+                *)
+                    printf -v quoted %q "${word}"
+                    # A folder below the home that was typed with a tilde.
+                    [[ "${cur}" = \~/* && "${quoted}" = \\\~/* ]] && quoted="${quoted:1}"
+                    ;;
+                esac
+                # Readline closes the quotation, but for a word that ends with the mark.
+                [[ -n "${open}" && "${quoted}" = *"${open}" ]] && quoted+="${open}"
+                COMPREPLY+=("${quoted}")
+            done < <(IFS=$'\n' compgen "${@}" -- "${cur}")
+        }
+        """#
+}
