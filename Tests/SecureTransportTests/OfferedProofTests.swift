@@ -159,6 +159,24 @@ struct OfferedProofTests {
         #expect(await served.wait() == false)
     }
 
+    @Test(
+        "TLS 1.2 is refused without forward secrecy and authenticated encryption, by every profile that speaks it",
+        arguments: [TLSProfile.offered, .airdrop],
+        [
+            "AES128-SHA", "AES256-GCM-SHA384", "ECDHE-RSA-AES128-SHA", "ECDHE-RSA-AES256-SHA384",
+            "DHE-RSA-AES128-GCM-SHA256",
+        ])
+    func ciphers(profile: TLSProfile, cipher: String) throws {
+        var older = profile
+        older.versions = .tls12 ... .tls12
+        let client = try TLSContext.make(role: .client, identity: Identities.rsa, profile: older)
+        #expect(SSL_CTX_set_cipher_list(client.handle, cipher) == 1)
+        let pair = try EnginePair(
+            client: client, server: .make(role: .server, identity: Identities.rsa, profile: profile))
+        let (_, server) = pair.shakeHands()
+        #expect(throws: TLSError.self) { try server.get() }
+    }
+
     // MARK: Parts
 
     /// An identity of the key of `identity`, whose certificate is changed and then signed by `signer`.

@@ -58,6 +58,8 @@ package final class TLSContext: @unchecked Sendable {
     private func configure() throws(TLSError) {
         try check("choosing the version", configureVersions())
         try check("choosing cipher suites", SSL_CTX_set_ciphersuites(handle, cipherSuites) == 1)
+        // Those of TLS 1.2: forward secrecy and authenticated encryption only.
+        try check("choosing ciphers", SSL_CTX_set_cipher_list(handle, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1)
         try check("choosing groups", COpenSSLShims_SSL_CTX_set1_groups_list(handle, groups) == 1)
         try check("using the certificate", SSL_CTX_use_certificate(handle, identity.certificate) == 1)
         for certificate in identity.chain {
