@@ -1,5 +1,6 @@
 import NIOCore
 import Sharing
+import TestSupport
 import Testing
 
 @testable import SecureTransport
@@ -33,6 +34,17 @@ struct AirDropProfileTests {
                 serverProfile: .airdrop)
             pair.open()
             for peer in [pair.client.peerID, pair.server.peerID] { #expect(seen.insert(try #require(peer)).inserted) }
+        }
+    }
+
+    @Test("a server is unknown to its client, whatever key it shows")
+    func unprovenServers() throws {
+        for identity in [Identities.bob, Identities.rsa] {
+            let pair = try EnginePair(
+                clientIdentity: Identities.alice, serverIdentity: identity, clientProfile: .airdrop,
+                serverProfile: .airdrop)
+            pair.open()
+            #expect(pair.client.peerID?.unprovenBy == .keyless)
         }
     }
 

@@ -60,11 +60,15 @@ extension TLSEngine {
     }
 
     /// - Parameter subjectPublicKeyInfo: of the certificate, in DER.
-    /// - Returns: false if the key proves nothing, and the profile requires none.
+    /// - Returns: false if the key proves nothing, or the profile asks for no proof.
     private func accepts(
         keyOf certificate: OpaquePointer, _ subjectPublicKeyInfo: [UInt8]
     ) throws(TLSError) -> Bool {
-        if case .ifOffered = context.profile.proof { return KeyStrength.isEnough(in: certificate) }
+        switch context.profile.proof {
+        case .key: break
+        case .nothing: return false
+        case .ifOffered: return KeyStrength.isEnough(in: certificate)
+        }
         let accepted = context.profile.acceptedKeys
         if let kind = KeyKind(subjectPublicKeyInfo: subjectPublicKeyInfo), accepted.contains(kind) { return true }
         throw .certificateRefused("its key is not \(accepted.map(\.description).sorted().joined(separator: " or "))")
