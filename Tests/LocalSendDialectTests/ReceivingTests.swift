@@ -63,6 +63,16 @@ struct ReceivingTests {
         }
     }
 
+    @Test("a question with a checksum that is none is refused, and nothing is asked", arguments: ["zz", "", "12"])
+    func malformedDigest(_ sha256: String) async throws {
+        try await LocalSendLoopback.run { receiver in
+            var file = LocalSendFile.sample("a")
+            file.sha256 = sha256
+            #expect(try await receiver.status([file]) == 400)
+            #expect(receiver.inbox.names.isEmpty)
+        }
+    }
+
     @Test("a refused question is answered with 403 and the reason, never with 204")
     func declined() async throws {
         try await LocalSendLoopback.run(.decline) { receiver in

@@ -48,10 +48,13 @@ struct AskedFiles {
     private static func add(
         _ file: LocalSendFile, to files: inout OfferedFiles, _ registry: TypeRegistry
     ) throws(TransferError) -> OfferedFiles.Place {
-        try files.add(
+        // A checksum that cannot be read was meant to be compared: without it the file would pass unchecked.
+        let digest = file.sha256.flatMap { Digest("\(DigestAlgorithm.sha256.rawValue):\($0.lowercased())") }
+        guard digest != nil || file.sha256 == nil else { throw malformed("the sha256 of a file is none") }
+        return try files.add(
             file.fileName.precomposedStringWithCanonicalMapping, size: file.size, said: said(file.fileType, registry),
             modified: file.metadata?.modified.flatMap { LocalSendTime.read($0) },
-            digest: file.sha256.flatMap { Digest("\(DigestAlgorithm.sha256.rawValue):\($0.lowercased())") })
+            digest: digest)
     }
 
     private static func said(_ type: String, _ registry: TypeRegistry) -> UniformType? {
