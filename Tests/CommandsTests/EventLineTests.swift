@@ -173,6 +173,7 @@ private struct Samples {
                     address: "http://10.0.0.1:7443/", pin: "123456", plain: true, receives: false, itemNames: [])),
             .guest(EventLine.Guest(address: "10.0.0.2", browser: "Firefox on Android")),
             .wrongPin(EventLine.Guest(address: "10.0.0.2")),
+            .newPin(EventLine.NewPIN(pin: "123456")), .newPin(EventLine.NewPIN(pin: nil)),
             .fetched(EventLine.FetchedItem(address: "10.0.0.2", name: "a.jpg", whole: true)),
             .pageClosed(EventLine.ClosedPage(end: .time)),
         ]

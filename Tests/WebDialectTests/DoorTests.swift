@@ -93,6 +93,34 @@ struct DoorTests {
         }
     }
 
+    @Test(
+        "the page has a new PIN after fifty wrong ones, and none after three times; guests with the code still get in")
+    func guessedPIN() async throws {
+        try await WebLoopback.run(tries: 1_000) { page async throws in
+            let inside = try await page.enter()
+            let type = { @Sendable (pin: String) in
+                try await page.send(.POST, "/pin", body: ByteBuffer(string: "pin=\(pin)"))
+            }
+            var pins = [try #require(page.session.pin.text)]
+            while let pin = page.session.pin.text {
+                for _ in 0..<PINGuesses.budget { #expect(try await type("wrong").code == 403) }
+                #expect(try await type(pin).code == (page.session.pin.text == nil ? 429 : 403))
+                guard let new = page.session.pin.text else { break }
+                #expect(try await type(new).code == 303)
+                pins.append(new)
+            }
+            #expect(Set(pins).count == 3)
+            #expect(try await type("").code == 429)
+            #expect(try await inside.send(.POST, "/pin", [:], "pin=wrong").code == 303)
+            #expect(try await page.get(page.session.path).headers.first(name: "set-cookie") != nil)
+            let told = page.events.all.compactMap {
+                if case .newPIN(let pin) = $0 { .some(pin) } else { nil as String?? }
+            }
+            #expect(told == pins.dropFirst() + [nil])
+            #expect(page.events.all.count { if case .wrongPIN = $0 { true } else { false } } == 1)
+        }
+    }
+
     @Test("the right PIN gives a cookie, and leads to the page")
     func rightPIN() async throws {
         try await WebLoopback.run { page async throws in

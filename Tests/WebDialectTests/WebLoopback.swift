@@ -24,7 +24,7 @@ struct WebLoopback: Sendable {
     private(set) var port = 0
 
     private init(
-        _ consent: ScriptedConsent.Answer, _ session: WebSession, waits: WebServer.Waits,
+        _ consent: ScriptedConsent.Answer, _ session: WebSession, tries: Int, waits: WebServer.Waits,
         refusal: @escaping @Sendable (OfferedItem) -> String?
     ) {
         self.consent = ScriptedConsent(consent)
@@ -36,16 +36,17 @@ struct WebLoopback: Sendable {
             WebServer.Host(
                 reception: reception, name: { "kitchen <1>" }, authorities: { [authorities] in Set(authorities.all) },
                 observe: { [events] in events.record($0) }, threads: { disk }),
-            waits: waits)
+            pins: PINGate(tries: tries), waits: waits)
     }
 
     /// Serves for as long as `body` takes.
     static func run(
         _ consent: ScriptedConsent.Answer = .accept, _ session: WebSession = WebSession(pin: "123456", isPlain: true),
-        waits: WebServer.Waits = .init(), refusal: @escaping @Sendable (OfferedItem) -> String? = { _ in nil },
+        tries: Int = WebLimits.wrongPINs, waits: WebServer.Waits = .init(),
+        refusal: @escaping @Sendable (OfferedItem) -> String? = { _ in nil },
         _ body: @Sendable (WebLoopback) async throws -> Void
     ) async throws {
-        var loopback = WebLoopback(consent, session, waits: waits, refusal: refusal)
+        var loopback = WebLoopback(consent, session, tries: tries, waits: waits, refusal: refusal)
         let server = loopback.server
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0) { channel in

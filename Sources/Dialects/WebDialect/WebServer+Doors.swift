@@ -2,6 +2,7 @@ import HTTPChannel
 import NIOCore
 import NIOHTTP1
 import Sharing
+import Synchronization
 import WebPages
 
 /// The page, and the ways in.
@@ -26,17 +27,33 @@ extension WebServer {
     }
 
     func checkPIN(_ visit: Visit) async throws {
-        let (exchange, words) = (visit.exchange, visit.words)
+        let (exchange, words, pin) = (visit.exchange, visit.words, visit.session.facts.pin)
         try await exchange.inviteBody()
         let form = RequestTarget(form: String(buffer: try await exchange.body(upTo: WebLimits.pinFormBytes)))
         let digits = form["pin"].map { String($0.filter { $0 != " " }) }
-        switch pins.check(digits, against: visit.session.facts.pin, from: visit.visitor.address) {
+        // A guest who is in stays in. An empty text is nobody's PIN; nil would let everybody in.
+        let answer: PINGuesses.Answer =
+            if visit.guest != nil {
+                .right
+            } else if pin.text == nil {
+                .tooMany
+            } else {
+                pins.check(digits, against: pin.text ?? "", from: visit.visitor.address)
+            }
+        if answer == .spent {
+            let new = pin.change()
+            pins.pinHasChanged()
+            host.observe(.newPIN(new))
+        }
+        switch answer {
         case .right:
             guard visit.guest != nil || admit(visit) != nil else { return try await exchange.refuseUnknown() }
             exchange.answerHeaders.add(name: "location", value: "/")
             try await exchange.respond(.seeOther, contentType: nil, body: ByteBuffer())
-        case .missing, .wrong:
+        case .wrong where wrongPINs.withLock { $0.mayBeSaid(now: .now) }:
             host.observe(.wrongPIN(at: visit.address))
+            fallthrough
+        case .missing, .wrong, .spent:
             try await showPage(visit, .forbidden, notice: words["pinWrong"])
         case .tooMany:
             exchange.answerHeaders.add(name: "retry-after", value: "\(PINGate.wait.components.seconds)")

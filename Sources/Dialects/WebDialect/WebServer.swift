@@ -57,6 +57,8 @@ package final class WebServer: Sendable {
 
     let host: Host
     let pins: PINGate
+    /// Anybody can type wrong PINs: the host sees one line a minute.
+    let wrongPINs = Mutex(LogRateLimiter(interval: .seconds(60)))
     let waits: Waits
     private let current = Mutex<OpenSession?>(nil)
 
@@ -201,8 +203,10 @@ package enum WebEvent: Sendable {
     /// A guest has shown the secret or the PIN.
     /// - Parameter browser: such as `Firefox on Android`. Foreign text of at most 60 characters.
     case entered(PeerID, at: String?, browser: String)
-    /// A wrong PIN was typed. Anybody can cause such events.
+    /// A wrong PIN was typed. Told once a minute, as anybody can type wrong PINs.
     case wrongPIN(at: String?)
+    /// The PIN was guessed at too often, and has changed; nil if no PIN opens the page any more.
+    case newPIN(String?)
     /// A download has ended.
     /// - Parameters:
     ///   - name: the file's, or `all.zip`.

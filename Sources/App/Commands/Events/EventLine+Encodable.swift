@@ -86,6 +86,7 @@ extension EventLine: FieldGroups {
         case .page(let fields): (.page, fields)
         case .guest(let fields): (.guest, fields)
         case .wrongPin(let fields): (.wrongPin, fields)
+        case .newPin(let fields): (.newPin, fields)
         case .fetched(let fields): (.fetched, fields)
         case .pageClosed(let fields): (.pageClosed, fields)
         case .setting(let fields): (.setting, fields)

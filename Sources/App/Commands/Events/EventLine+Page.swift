@@ -5,7 +5,8 @@ extension EventLine {
         var url: String?
         /// The address without a secret.
         var address: String
-        var pin: String
+        /// Nil if no PIN opens the page any more.
+        var pin: String?
         /// Of the certificate: 64 hexadecimal digits; nil without encryption.
         var fingerprint: String?
         var plain: Bool
@@ -21,6 +22,11 @@ extension EventLine {
         var address: String?
         /// Foreign text.
         var browser: String?
+    }
+
+    struct NewPIN: Encodable {
+        /// Nil if no PIN opens the page any more.
+        var pin: String?
     }
 
     struct FetchedItem: Encodable {

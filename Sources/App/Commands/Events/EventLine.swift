@@ -98,6 +98,7 @@ enum EventLine {
     case page(OpenedPage)
     case guest(Guest)
     case wrongPin(Guest)
+    case newPin(NewPIN)
     case fetched(FetchedItem)
     case pageClosed(ClosedPage)
 

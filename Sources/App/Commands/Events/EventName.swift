@@ -36,7 +36,7 @@ enum EventName: String, Encodable, CaseIterable {
     case open, peer, compare, paired
 
     // `waft web`
-    case page, guest, wrongPin, fetched, pageClosed
+    case page, guest, wrongPin, newPin, fetched, pageClosed
 
     // `waft config`
     case setting, settingChanged, settingFault, settings, settingsFile, settingsSchema

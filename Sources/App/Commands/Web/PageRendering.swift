@@ -50,15 +50,19 @@ struct PageRendering: Sendable {
         // Last: the code and the address fit a small terminal together.
         let code = showsCode ? QRCode(url.map { String($0) } ?? address) : nil
         for line in code?.lines() ?? [] { say(PageCode.colours.0 + line + PageCode.colours.1) }
-        let digits = "\(page.pin.prefix(3)) \(page.pin.suffix(3))"
+        let digits = page.pin.map(Self.digits)
         let way = code == nil ? "Guests open" : "Guests scan the code, or open"
         if let url {
             say("\(way)  \(url)")
-            say("or type  \(address)  and the PIN  \(digits)")
-        } else {
+            if let digits { say("or type  \(address)  and the PIN  \(digits)") }
+        } else if let digits {
             say("\(way)  \(address)  and type the PIN  \(digits)")
+        } else {
+            say("No PIN opens this page any more. For one with another PIN: waft web --pin")
         }
     }
+
+    private static func digits(_ pin: String) -> String { "\(pin.prefix(3)) \(pin.suffix(3))" }
 
     private func end(_ page: PageProgress) -> String {
         if page.isStanding { return "The settings keep this page open; Ctrl-C ends this command only." }
@@ -76,6 +80,12 @@ struct PageRendering: Sendable {
         case .wrongPIN:
             if json { return EventLine.wrongPin(EventLine.Guest(address: step.address)).print() }
             Console.shared.result("\(address) has typed a wrong PIN")
+        case .newPIN:
+            if json { return EventLine.newPin(EventLine.NewPIN(pin: step.pin)).print() }
+            let now =
+                step.pin.map { "the PIN is now  \(Self.digits($0))" }
+                ?? (byPIN ? "no PIN opens it any more: run waft web again" : "guests get in by the code only")
+            Console.shared.result("Too many wrong PINs were typed: \(now)")
         case .fetched:
             let isWhole = step.isWhole ?? false
             if json {

@@ -25,6 +25,8 @@ package struct PageProgress: Codable, Sendable, Equatable {
             /// Has shown the secret or the PIN.
             case entered
             case wrongPIN
+            /// The PIN was guessed at too often, and has changed.
+            case newPIN
             /// A download has ended.
             case fetched
         }
@@ -37,6 +39,8 @@ package struct PageProgress: Codable, Sendable, Equatable {
         /// Of `fetched`: the name of the download, and whether all of it was sent.
         package var name: String?
         package var isWhole: Bool?
+        /// Of `newPIN`; nil if no PIN opens the page any more.
+        package var pin: String?
 
         package init(_ kind: Kind, address: String?) { (self.kind, self.address) = (kind, address) }
     }
@@ -54,8 +58,8 @@ package struct PageProgress: Codable, Sendable, Equatable {
     package var authorities: [String] = []
     /// The path that opens the page: it has a secret.
     package var path = ""
-    /// Six digits that open the page, too.
-    package var pin = ""
+    /// Six digits that open the page, too; nil if no PIN does.
+    package var pin: String?
     /// Of the certificate: 64 hexadecimal digits; nil without encryption.
     package var fingerprint: String?
     package var isPlain: Bool

@@ -31,11 +31,11 @@ package struct PagePlace: Sendable, Hashable {
     /// The path that opens the page: it has a secret, which stays the same for a page.
     package var path: String
     /// Six digits that open the page, too.
-    package var pin: String
+    package var pin: String?
     /// Of the certificate: 64 hexadecimal digits; nil without encryption.
     package var fingerprint: String?
 
-    package init(authorities: [String], path: String, pin: String, fingerprint: String?) {
+    package init(authorities: [String], path: String, pin: String?, fingerprint: String?) {
         (self.authorities, self.path, self.pin, self.fingerprint) = (authorities, path, pin, fingerprint)
     }
 }
@@ -45,6 +45,8 @@ package enum GuestStep: Sendable, Hashable {
     /// A guest has shown the secret or the PIN. The browser is foreign text.
     case entered(address: String?, browser: String)
     case wrongPIN(address: String?)
+    /// The PIN has changed; nil if no PIN opens the page any more.
+    case newPIN(String?)
     /// A download has ended.
     /// - Parameter isWhole: whether all its bytes were sent.
     case fetched(address: String?, name: String, isWhole: Bool)

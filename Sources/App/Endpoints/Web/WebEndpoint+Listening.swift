@@ -65,7 +65,7 @@ extension WebEndpoint {
         pages.opened(
             page,
             at: PagePlace(
-                authorities: shown, path: session.path, pin: session.pin,
+                authorities: shown, path: session.path, pin: session.pin.text,
                 fingerprint: identity?.certificateFingerprint.text))
         let scheme = isPlain ? "http" : "https"
         cycle.host.report(
@@ -148,7 +148,7 @@ private final class OnceWatch: Sendable {
     func saw(_ event: WebEvent) {
         switch event {
         case .ended, .fetched(_, _, _, isWhole: true): hasEnded.withLock { $0 = true }
-        case .entered, .wrongPIN, .fetched: break
+        case .entered, .wrongPIN, .newPIN, .fetched: break
         }
     }
 
@@ -172,6 +172,7 @@ extension GuestStep {
         switch event {
         case .entered(_, let address, let browser): self = .entered(address: address, browser: browser)
         case .wrongPIN(let address): self = .wrongPIN(address: address)
+        case .newPIN(let pin): self = .newPIN(pin)
         case .fetched(_, let address, let name, let isWhole):
             self = .fetched(address: address, name: name, isWhole: isWhole)
         case .ended: return nil

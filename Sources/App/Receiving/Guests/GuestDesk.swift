@@ -217,6 +217,7 @@ final class GuestDesk: PageHosting {
 
     func saw(_ step: GuestStep, on page: GuestPage) {
         change(page.number) { desk in
+            if case .newPIN(let pin) = step { desk.progress.pin = pin }
             desk.steps.append((desk.progress.revision + 1, PageProgress.Step(step)))
             if desk.steps.count > PageProgress.maximumSteps { desk.steps.removeFirst() }
         }
@@ -255,6 +256,9 @@ extension PageProgress.Step {
             self.init(.entered, address: address)
             self.browser = browser
         case .wrongPIN(let address): self.init(.wrongPIN, address: address)
+        case .newPIN(let pin):
+            self.init(.newPIN, address: nil)
+            self.pin = pin
         case .fetched(let address, let name, let isWhole):
             self.init(.fetched, address: address)
             (self.name, self.isWhole) = (name, isWhole)

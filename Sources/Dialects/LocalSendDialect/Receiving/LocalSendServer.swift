@@ -116,11 +116,18 @@ package final class LocalSendServer: Sendable {
     // MARK: The question
 
     private func prepare(_ exchange: HTTPExchange, _ target: RequestTarget, from visitor: Visitor) async throws {
-        switch pins.check(target["pin"], against: host.pin(), from: visitor.address) {
+        // A contact has proved its key, which no PIN makes better.
+        let isContact = host.reception.access(of: visitor.peer, by: .localsend) == .contact
+        switch isContact ? .right : pins.check(target["pin"], against: host.pin(), from: visitor.address) {
         case .right: break
         case .missing: return try await exchange.refuse(.unauthorized, "PIN required")
         case .wrong: return try await exchange.refuse(.unauthorized, "Invalid PIN")
-        case .tooMany: return try await exchange.refuse(.tooManyRequests, "Too many attempts; wait five minutes")
+        case .spent:
+            host.refused(
+                TransferError(
+                    .notAccepted, "\(PINGuesses.budget) wrong PINs were given; none is compared for ten minutes"))
+            return try await exchange.refuse(.unauthorized, "Invalid PIN")
+        case .tooMany: return try await exchange.refuse(.tooManyRequests, "Too many attempts; wait ten minutes")
         }
         try await exchange.inviteBody()
         guard let asked = try await question(in: exchange, from: visitor) else {

@@ -5,8 +5,8 @@ import WebPages
 package struct WebSession: Sendable {
     /// Stands in the address; opens the page. `WebSecret.make`.
     package var secret: String
-    /// Six digits, for those who have only the address of the machine. `WebSecret.makePIN`.
-    package var pin: String
+    /// For those who have only the address of the machine.
+    package let pin: PagePIN
     /// Whether guests can send something.
     package var takes: Bool
     /// Whether the connections are not encrypted.
@@ -18,11 +18,12 @@ package struct WebSession: Sendable {
     /// After this time everything is answered with 404; nil for no end.
     package var end: ContinuousClock.Instant?
 
+    /// - Parameter pin: six digits, as of `WebSecret.makePIN`.
     package init(
         secret: String = WebSecret.make(), pin: String = WebSecret.makePIN(), takes: Bool = true, isPlain: Bool = false,
         isOnce: Bool = false, items: [any ItemSource] = [], end: ContinuousClock.Instant? = nil
     ) {
-        (self.secret, self.pin, self.takes, self.isPlain) = (secret, pin, takes, isPlain)
+        (self.secret, self.pin, self.takes, self.isPlain) = (secret, PagePIN(pin), takes, isPlain)
         (self.isOnce, self.items, self.end) = (isOnce, items, end)
     }
 
