@@ -13,7 +13,8 @@ struct CompletionTests {
     func bash() throws {
         let mark = folder / "mark"
         let names = [
-            "$(touch \(mark)).txt", "`touch \(mark)`", "a b", "it's", "x\\y\"z", "*", "~root", "!!", "é→",
+            "$(touch \(mark)).txt", "`touch \(mark)`", "a b", "it's", "m'\u{301}$(touch \(mark))'\u{301}", "x\\y\"z",
+            "*", "~root", "!!", "é→",
             "${HOME}",
         ]
         let script =
@@ -41,6 +42,7 @@ struct CompletionTests {
     @Test("zsh does not take the text after a colon as a description, and fish gets the words unchanged")
     func otherShells() {
         #expect(CompletionWords.offered(["a:b\\c", "it's"], to: .zsh) == ["a\\:b\\\\c", "it's"])
+        #expect(CompletionWords.offered(["a:\u{301}b"], to: .zsh) == ["a\\:\u{301}b"])
         #expect(CompletionWords.offered(["a:b\\c", "it's"], to: .fish) == ["a:b\\c", "it's"])
     }
 

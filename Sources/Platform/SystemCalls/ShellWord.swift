@@ -3,8 +3,19 @@ package enum ShellWord {
     /// The text, in quotes unless it is plain.
     package static func quoted(_ text: String) -> String { isPlain(text) ? text : inQuotes(text) }
 
-    /// The text in single quotes.
-    package static func inQuotes(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
+    /// The text in single quotes. Its own quotes and backslashes stand outside of these: fish would join such a pair.
+    package static func inQuotes(_ text: String) -> String {
+        var word = "'"
+        // Not by characters: a quote with a combining mark is another character, and still a quote for a shell.
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "'": word += #"'\''"#
+            case "\\": word += #"'\\'"#
+            default: word.unicodeScalars.append(scalar)
+            }
+        }
+        return word + "'"
+    }
 
     /// Whether the text has only letters and digits of ASCII and `-`, `_`, `.` and `/`. No shell reads more into these.
     package static func isPlain(_ text: String) -> Bool {

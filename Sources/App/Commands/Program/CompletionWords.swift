@@ -162,7 +162,7 @@ enum CompletionWords {
             switch shell {
             case .fish: word
             // A colon begins the description of a word.
-            case .zsh: word.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
+            case .zsh: word.replacing(scalar: "\\", with: "\\\\").replacing(scalar: ":", with: "\\:")
             default: ShellWord.quoted(word)
             }
         }

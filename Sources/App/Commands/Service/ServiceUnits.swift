@@ -1,5 +1,6 @@
 import Endpoints
 import Foundation
+import SystemCalls
 
 /// The units of the service: their only text, also for packages.
 struct ServiceUnits {
@@ -114,8 +115,8 @@ struct ServiceUnits {
 
     /// A word of a unit, in quotes if it needs them (systemd.syntax(7)).
     static func quoted(_ text: String) -> String {
-        let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
-            .replacing("$", with: "$$")
+        let escaped = text.replacing(scalar: "\\", with: "\\\\").replacing(scalar: "\"", with: "\\\"")
+            .replacing(scalar: "%", with: "%%").replacing(scalar: "$", with: "$$")
         let isPlain = escaped == text && !text.contains { $0 == " " || $0 == "\t" || $0 == "'" || $0 == ";" }
         return isPlain ? text : "\"\(escaped)\""
     }

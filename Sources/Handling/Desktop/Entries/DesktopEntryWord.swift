@@ -1,3 +1,5 @@
+import SystemCalls
+
 /// Words of a desktop entry (Desktop Entry Specification 1.5, sections "The Exec key" and "Possible value types").
 enum DesktopEntryWord {
     /// Characters that a word of a command line may have only between quotation marks.
@@ -8,7 +10,7 @@ enum DesktopEntryWord {
     /// A word of the value of `Exec`, before `value` is applied.
     static func quoted(_ word: String) -> String {
         // A percent sign begins a field code.
-        let word = word.replacing("%", with: "%%")
+        let word = word.replacing(scalar: "%", with: "%%")
         guard word.isEmpty || word.unicodeScalars.contains(where: reserved.contains) else { return word }
         var result = "\""
         for scalar in word.unicodeScalars {

@@ -162,6 +162,6 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
 
     /// The path as a YAML value.
     private static func quotedForYAML(_ path: String) -> String {
-        ShellWord.isPlain(path) ? path : "'" + path.replacing("'", with: "''") + "'"
+        ShellWord.isPlain(path) ? path : "'" + path.replacing(scalar: "'", with: "''") + "'"
     }
 }

@@ -1,4 +1,5 @@
 import Sharing
+import SystemCalls
 
 /// Windows by `zenity`.
 struct Zenity: DialogProgram {
@@ -42,7 +43,8 @@ struct Zenity: DialogProgram {
 
     /// Text of a label that reads Pango markup.
     private static func markup(_ text: String) -> String {
-        TerminalText.escaped(text, limit: 400).replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+        TerminalText.escaped(text, limit: 400)
+            .replacing(scalar: "&", with: "&amp;").replacing(scalar: "<", with: "&lt;")
             .replacing(">", with: "&gt;")
     }
 }
