@@ -19,6 +19,7 @@ struct RememberedPeersTests {
         "an address has a port, a zone, brackets, or none of them",
         arguments: [
             ("10.1.2.3", "10.1.2.3:9238"), ("10.1.2.3:80", "10.1.2.3:80"), ("nas.lan", "nas.lan:9238"),
+            ("nas.lan.", "nas.lan.:9238"), ("my_nas-2.lan:80", "my_nas-2.lan:80"),
             ("[fd00::1]:80", "[fd00::1]:80"), ("fe80::1%eth0", "[fe80::1%eth0]:9238"),
         ])
     func addresses(text: String, address: String) throws {
@@ -30,7 +31,8 @@ struct RememberedPeersTests {
         arguments: [
             ("lab7", ""), ("lab7", "10.1.2.3:0"), ("lab7", "10.1.2.3:65536"), ("lab7", "a/b"), ("lab7", "a b"),
             ("lab7", "a\u{1B}[2J"), ("lab7", "fe80::1%../x"), ("lab7", "[::1"),
-            ("lab7", String(repeating: "a", count: 256)),
+            ("lab7", String(repeating: "a", count: 256)), ("lab7", "a..b"), ("lab7", ".a"), ("lab7", "a..:80"),
+            ("lab7", "-a.lan"), ("lab7", "a-.lan"), ("lab7", "."), ("lab7", String(repeating: "a", count: 64) + ".lan"),
             ("", "10.1.2.3"), ("a:1", "10.1.2.3"), ("10.1.2.4", "10.1.2.3"), ("a\nb", "10.1.2.3"), ("../x", "10.1.2.3"),
             ("everyone", "10.1.2.3"), (String(repeating: "a", count: 64), "10.1.2.3"), ("\u{202E}x", "10.1.2.3"),
         ])

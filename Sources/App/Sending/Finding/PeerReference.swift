@@ -46,6 +46,23 @@ package enum PeerReference: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether a host is an IP address, or can be a name of DNS.
+    static func isHost(_ text: String) -> Bool {
+        if isAddress(text) { return true }
+        let name = text.last == "." ? text.dropLast() : text[...]
+        return name.utf8.count <= 253
+            && name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+                (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+                    && label.utf8.allSatisfy {
+                        isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+                    }
+            }
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        byte < 0x80 && (Unicode.Scalar(byte).properties.isAlphabetic || (0x30...0x39).contains(byte))
+    }
+
     private static func isAddress(_ text: String) -> Bool {
         let bare = text.split(separator: "%", maxSplits: 1).first.map(String.init) ?? text
         return (try? SocketAddress(ipAddress: bare, port: 0)) != nil

@@ -40,6 +40,12 @@ package struct RememberedPeer: Hashable, Sendable {
             throw RememberedPeerError(
                 .unfit, "\"\(ShownText.line(name, limit: 64))\" cannot be the name of a peer: it reads as an address")
         }
+        guard PeerReference.isHost(host) else {
+            throw RememberedPeerError(
+                .unfit,
+                "\"\(ShownText.line(host, limit: 64))\" is neither an IP address nor a name of DNS: "
+                    + "each of its parts between dots has 1 to 63 letters, digits, - and _")
+        }
         (self.host, self.port) = (host, port)
     }
 
