@@ -23,6 +23,15 @@ import Testing
         #expect(await peer.wait() == Identities.alice.peerID)
     }
 
+    @Test("at the limit of open files the reason names the way to raise it")
+    func noDescriptors() {
+        let error = ListenerError(host: nil, port: 9_238, cause: IOError(errnoCode: EMFILE, reason: "socket"))
+        #expect(error.code == .failed)
+        #expect(
+            error.description == "cannot listen on port 9238: Too many open files: the limit is reached; raise it with "
+                + "ulimit -n")
+    }
+
     @Test("a listener without TLS hands over the bytes of a peer that is unknown, by the same gate")
     func plain() async throws {
         let peer = Signal<PeerID>()

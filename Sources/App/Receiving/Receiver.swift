@@ -171,6 +171,7 @@ package final class Receiver: Service {
         } catch let error as ControlError where error.code == .alreadyRunning {
             throw ReceiverError(.alreadyRunning, error.description)
         } catch let error as ListenerError {
+            guard error.code != .failed else { throw ReceiverError(.unexpected, "\(error)") }
             throw ReceiverError(.setting, "\(error); choose another with --port")
         } catch {
             throw ReceiverError(.unexpected, "\(error)")

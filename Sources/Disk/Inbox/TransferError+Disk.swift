@@ -16,7 +16,7 @@ extension TransferError {
         case EROFS:
             return TransferError(.storage, "\(what) \(path): \(error); mount it writable and send it again")
         case EMFILE, ENFILE:
-            return TransferError(.storage, "\(what) \(path): \(error); allow more open files (ulimit -n)")
+            return TransferError(.storage, "\(what) \(path): \(error)")
         default:
             return TransferError(.storage, "\(what) \(path): \(error); check the disk that holds the Inbox")
         }

@@ -25,8 +25,6 @@ extension SourceError {
             .at(path, .unreadable, "its links lead in a circle; replace them by their targets")
         case EFBIG:
             .at(path, .unreadable, "holds more than can be sent as one item; send it in parts")
-        case EMFILE, ENFILE:
-            .at(path, .unreadable, "cannot be read (\(error)); allow more open files (ulimit -n)")
         default:
             .at(path, .unreadable, "cannot be read (\(error))")
         }

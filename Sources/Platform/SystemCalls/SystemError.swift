@@ -11,8 +11,11 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
     /// The error of the call that has just failed on this thread.
     package static var last: SystemError { SystemError(errno) }
 
-    /// In the words of strerror(3), such as "No such file or directory".
-    package var description: String { String(cString: strerror(number)) }
+    /// In the words of strerror(3), such as "No such file or directory". At the limit of open files, which any call may
+    /// meet, with the way to raise it.
+    package var description: String {
+        String(cString: strerror(number)) + (number == EMFILE ? ": the limit is reached; raise it with ulimit -n" : "")
+    }
 }
 
 /// Repeats a system call while signals interrupt it.

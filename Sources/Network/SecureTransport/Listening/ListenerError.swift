@@ -1,5 +1,6 @@
 internal import Glibc
 internal import NIOCore
+internal import SystemCalls
 
 /// Why a listener could not listen.
 package struct ListenerError: Error {
@@ -50,7 +51,7 @@ extension ListenerError: CustomStringConvertible {
             case .addressInUse: "another program uses it"
             case .notPermitted: "this user is not allowed to use it"
             case .noSuchAddress: "this machine has no such address"
-            default: "\(cause)"
+            default: (cause as? IOError).map { SystemError($0.errnoCode).description } ?? "\(cause)"
             }
         return "cannot listen on \(place): \(reason)"
     }
