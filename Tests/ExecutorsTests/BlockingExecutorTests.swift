@@ -27,6 +27,21 @@ struct BlockingExecutorTests {
         let counts = Mutex((now: 0, most: 0, done: 0))
     }
 
+    @Test("while no thread can be started, tasks that prefer it run all the same")
+    func noThread() async {
+        let executor = BlockingExecutor(threads: 2) { _, _ in false }
+        let sum = await withTaskGroup(of: Int.self) { group in
+            for number in 1...100 {
+                group.addTask(executorPreference: executor) {
+                    await Task.yield()
+                    return number
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(sum == 5_050)
+    }
+
     @Test("tasks that prefer it run, as many at a time as it has threads")
     func runs() async {
         let executor = BlockingExecutor(threads: 2)

@@ -31,6 +31,15 @@ struct SerialThreadTests {
         for await _ in finished {}
     }
 
+    @Test("while no thread can be started the callers do the work, in order")
+    func noThread() {
+        let thread = SerialThread(name: "waft-test") { _, _ in false }
+        let done = Done()
+        for number in 0..<100 { thread.enqueue { done.add(number) } }
+        thread.drain()
+        #expect(done.all == Array(0..<100))
+    }
+
     private final class Done: Sendable {
         private let numbers = Mutex<[Int]>([])
 

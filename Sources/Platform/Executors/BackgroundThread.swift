@@ -9,6 +9,9 @@ package enum BackgroundThread {
         SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGTTIN, SIGTTOU,
     ]
 
+    /// Starts a thread, as `start` does.
+    package typealias Starting = @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool
+
     /// - Parameter name: at most 15 bytes; tools show it.
     /// - Returns: whether there is a thread that runs `body`; without one it does not run.
     @discardableResult

@@ -1,4 +1,5 @@
 private import DequeModule
+private import Dispatch
 private import Synchronization
 
 /// Runs tasks on threads that may block: disk reads and writes happen inline, between two awaits, without a hop.
@@ -17,10 +18,14 @@ package final class BlockingExecutor: TaskExecutor {
 
     private let state = Mutex(State())
     private let maximumThreads: Int
+    private let startThread: BackgroundThread.Starting
 
-    /// - Parameter threads: maximum number of tasks on the disk at the same time; at least 1.
-    package init(threads: Int) {
+    /// - Parameters:
+    ///   - threads: maximum number of tasks on the disk at the same time; at least 1.
+    ///   - startThread: starts a thread by its name.
+    package init(threads: Int, startThread: @escaping BackgroundThread.Starting = BackgroundThread.start) {
         maximumThreads = max(threads, 1)
+        self.startThread = startThread
     }
 
     package func enqueue(_ job: consuming ExecutorJob) {
@@ -37,14 +42,21 @@ package final class BlockingExecutor: TaskExecutor {
     }
 
     private func start() {
-        let isStarted = BackgroundThread.start("waft-disk") { [self] in work() }
+        let isStarted = startThread("waft-disk") { [self] in work() }
         guard !isStarted else { return }
         let isAlone = state.withLock { state in
             state.threads -= 1
             return state.threads == 0
         }
-        // Other threads would take the job later. Without any, a task that never runs again would never end.
-        precondition(!isAlone, "no thread could be started")
+        // Other threads take the job later. Without any, a thread of the program's other tasks does: the receiver goes on
+        // slowly, and can end.
+        if isAlone { DispatchQueue.global().async { [self] in workOnce() } }
+    }
+
+    private func workOnce() {
+        while let job = state.withLock({ $0.waiting.popFirst() }) {
+            job.runSynchronously(on: asUnownedTaskExecutor())
+        }
     }
 
     private func work() {

@@ -3,7 +3,7 @@ private import Synchronization
 
 /// A thread that runs one piece of work after the other, in the order of arrival.
 ///
-/// It starts with the first piece of work and never ends.
+/// It starts with the first piece of work and never ends. While no thread can be started, the callers do the work.
 package final class SerialThread: Sendable {
     private struct State {
         var waiting = Deque<@Sendable () -> Void>()
@@ -14,21 +14,24 @@ package final class SerialThread: Sendable {
     private let name: String
     private let state = Mutex(State())
     private let doorbell = Semaphore()
+    private let startThread: BackgroundThread.Starting
 
-    /// - Parameter name: of the thread, at most 15 bytes.
-    package init(name: String) {
-        self.name = name
+    /// - Parameters:
+    ///   - name: of the thread, at most 15 bytes.
+    ///   - startThread: starts a thread by its name.
+    package init(name: String, startThread: @escaping BackgroundThread.Starting = BackgroundThread.start) {
+        (self.name, self.startThread) = (name, startThread)
     }
 
     /// - Parameter work: may block.
     package func enqueue(_ work: @escaping @Sendable () -> Void) {
-        let (isFirstEver, mustRing) = state.withLock { state in
+        let (mustStart, mustRing) = state.withLock { state in
             state.waiting.append(work)
             defer { (state.hasThread, state.sleeps) = (true, false) }
             return (!state.hasThread, state.sleeps)
         }
-        if isFirstEver {
-            precondition(BackgroundThread.start(name) { [self] in go() }, "no thread could be started")
+        if mustStart {
+            if !startThread(name, { [self] in go() }) { goOnce() }
         } else if mustRing {
             doorbell.signal()
         }
@@ -39,6 +42,19 @@ package final class SerialThread: Sendable {
         let done = Semaphore()
         enqueue { done.signal() }
         done.wait()
+    }
+
+    /// Does the work that waits. The next work tries again to start the thread.
+    private func goOnce() {
+        while true {
+            let work = state.withLock { state in
+                let work = state.waiting.popFirst()
+                state.hasThread = work != nil
+                return work
+            }
+            guard let work else { return }
+            work()
+        }
     }
 
     private func go() {
