@@ -33,7 +33,7 @@ package enum WaftExit: Int32, Encodable, Sendable, CaseIterable {
         case .unexpected: "unexpected failure; for `doctor`: or a problem was found"
         case .peerNotFound: "peer not found"
         case .unreachable: "peer unreachable, or the connection was lost for good"
-        case .declined: "declined; for `pair`: or the codes differ"
+        case .declined: "declined; for `pair`: or the codes differ, or a message is malformed"
         case .ineligible:
             "not eligible: its type, its content or a rule stands against it; no handler opens it; nothing can be shown"
         case .noRoom: "no room on the disk where it should go"

@@ -7,7 +7,8 @@ extension PairingEndError {
     package init(_ fault: PairingError) {
         let code: Code =
             switch fault.code {
-            case .declined, .mismatch, .wrongCode, .locked, .busy, .closed: .declined
+            // A message of no or the wrong form may be an attack, as a wrong proof may be.
+            case .declined, .mismatch, .wrongCode, .locked, .busy, .closed, .malformed, .outOfOrder: .declined
             case .timedOut: .noAnswer
             case .cancelled: .lost
             case .refusedByPeer: Self.code(fault.refusal)
@@ -19,7 +20,7 @@ extension PairingEndError {
     private static func code(_ refusal: PairingRefusal?) -> Code {
         switch refusal {
         case .expired: .noAnswer
-        case .declined, .mismatch, .code, .locked, .busy, .closed: .declined
+        case .declined, .mismatch, .code, .locked, .busy, .closed, .protocol: .declined
         default: .failed
         }
     }
