@@ -12,7 +12,7 @@ enum ConsentPrompt {
     }
 
     private enum Input: Sendable {
-        case line(String)
+        case line(String, at: ContinuousClock.Instant)
         case event(Event)
         case end
     }
@@ -32,7 +32,7 @@ enum ConsentPrompt {
                 for await event in events { inputs.post(.event(event)) }
             }
             group.addTask {
-                for await line in LineReader.terminalLines() { inputs.post(.line(line)) }
+                for await line in LineReader.timedTerminalLines() { inputs.post(.line(line.text, at: line.at)) }
                 inputs.post(.end)
             }
             await ask(inputs, answer)
@@ -43,11 +43,12 @@ enum ConsentPrompt {
     private static func ask(_ inputs: Mailbox<Input>, _ answer: (Int, Bool) -> Void) async {
         var waiting: [OfferSummary] = []
         var gone: (number: Int, at: ContinuousClock.Instant)?
+        var shown = ContinuousClock.now
         for await input in inputs {
             switch input {
             case .event(.waiting(let offer)):
                 waiting.append(offer)
-                if waiting.count == 1 { show(offer) }
+                if waiting.count == 1 { shown = show(offer) }
             case .event(.settled(let number, let wasAnswered)):
                 let wasShown = waiting.first?.number == number
                 waiting.removeAll { $0.number == number }
@@ -58,16 +59,22 @@ enum ConsentPrompt {
                         ? "Offer \(number) was answered elsewhere."
                         : "The question about offer \(number) was withdrawn.")
                 gone = (number, .now)
-                if let next = waiting.first { show(next) }
-            case .line(let line):
+                if let next = waiting.first { shown = show(next) }
+            case .line(let line, let at):
                 Console.shared.answered()
                 guard let offer = waiting.first else { continue }
+                guard at >= shown else {
+                    // It was meant for another question, or typed twice.
+                    Console.shared.prompt(
+                        "Offer \(offer.number), which was asked after that line: [y/n] ", isNew: false)
+                    continue
+                }
                 if let last = gone {
                     gone = nil
                     if last.at.duration(to: .now) < reaction {
                         // The line was meant for an earlier question, and must not answer one that is unread.
                         Console.shared.note("Offer \(last.number) does not wait any longer; next:")
-                        show(offer)
+                        shown = show(offer)
                         continue
                     }
                 }
@@ -80,7 +87,7 @@ enum ConsentPrompt {
                 }
                 // `settled` for this offer does not find it here, and prints nothing.
                 waiting.removeFirst()
-                if let next = waiting.first { show(next) }
+                if let next = waiting.first { shown = show(next) }
             case .end:
                 return
             }
@@ -90,8 +97,9 @@ enum ConsentPrompt {
     /// Items of an offer that are shown above the question.
     private static let shownItems = 10
 
-    private static func show(_ offer: OfferSummary) {
+    /// - Returns: the time from which on a line is an answer.
+    private static func show(_ offer: OfferSummary) -> ContinuousClock.Instant {
         for line in OfferText.lines(offer, items: shownItems) { Console.shared.note(line) }
-        Console.shared.prompt("\(OfferText.question(offer)) [y/n] ")
+        return Console.shared.prompt("\(OfferText.question(offer)) [y/n] ")
     }
 }

@@ -64,12 +64,19 @@ package final class Console: Sendable {
     }
 
     /// Asks on standard error, without a line end. The question stays the last line until an answer or a withdrawal.
-    package func prompt(_ text: String) {
+    ///
+    /// - Parameter isNew: a new question. Words that were typed before it and not read are forgotten.
+    /// - Returns: a time after which the question can be read: an earlier line is no answer to it.
+    @discardableResult
+    package func prompt(_ text: String, isNew: Bool = true) -> ContinuousClock.Instant {
+        if isNew { LineReader.forgetTyped() }
+        let now = ContinuousClock.now
         last.withLock { last in
             clear(&last)
             last.question = text
             enqueue(text, to: STDERR_FILENO)
         }
+        return now
     }
 
     /// The person has ended the line of the question.

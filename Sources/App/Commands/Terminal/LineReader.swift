@@ -13,23 +13,44 @@ enum LineReader {
     /// Reading stops when the stream is dropped: the next question, or another program, gets the next line.
     static func terminalLines() -> AsyncStream<String> { terminalLines(atMost: .max) }
 
+    /// The same, each with the time at which it was read.
+    static func timedTerminalLines() -> AsyncStream<(text: String, at: ContinuousClock.Instant)> {
+        lines(atMost: .max, open: openTerminal) { ($0, .now) }
+    }
+
+    /// Forgets what a person has typed at the terminal so far, and no program has read.
+    static func forgetTyped() {
+        guard hasTerminal else { return }
+        let terminal = openTerminal()
+        guard terminal >= 0 else { return }
+        defer { close(terminal) }
+        // The kernel stops a program in the background that does this.
+        if tcgetpgrp(terminal) == getpgrp() { tcflush(terminal, TCIFLUSH) }
+    }
+
+    @Sendable private static func openTerminal() -> Int32 { open("/dev/tty", O_RDONLY | O_CLOEXEC) }
+
     /// Lines from an open file, such as a pipe. Ends when the file does.
-    static func lines(_ file: Int32) -> AsyncStream<String> { lines(atMost: .max) { dup(file) } }
+    static func lines(_ file: Int32) -> AsyncStream<String> { lines(atMost: .max, open: { dup(file) }) { $0 } }
 
     /// - Parameter count: no byte behind this many lines is read.
     private static func terminalLines(atMost count: Int) -> AsyncStream<String> {
-        lines(atMost: count) { open("/dev/tty", O_RDONLY | O_CLOEXEC) }
+        lines(atMost: count, open: openTerminal) { $0 }
     }
 
-    /// - Parameter open: the file, which is closed at the end.
-    private static func lines(atMost count: Int, open: @escaping @Sendable () -> Int32) -> AsyncStream<String> {
+    /// - Parameters:
+    ///   - open: the file, which is closed at the end.
+    ///   - make: an element from a line that was read right now.
+    private static func lines<Element: Sendable>(
+        atMost count: Int, open: @escaping @Sendable () -> Int32, _ make: @escaping @Sendable (String) -> Element
+    ) -> AsyncStream<Element> {
         AsyncStream { continuation in
             var ends: [Int32] = [-1, -1]
             guard CLinuxShims_pipe(&ends) == 0 else { return continuation.finish() }
             let (stopped, stopping) = (ends[0], ends[1])
             continuation.onTermination = { _ in close(stopping) }
             let isStarted = BackgroundThread.start("waft-terminal") {
-                read(open(), count, until: stopped) { continuation.yield($0) }
+                read(open(), count, until: stopped) { continuation.yield(make($0)) }
                 close(stopped)
                 continuation.finish()
             }
