@@ -144,8 +144,13 @@ struct HostileHookTests {
     func ownAttributes() throws {
         let script = """
             os.chdir('\(fixture.folder)')
-            attempt('chmod', lambda: os.chmod('own', 0o4751))
+            attempt('chmod', lambda: os.chmod('own', 0o751))
+            attempt('chmod to set-user-ID', lambda: os.chmod('own', 0o4755))
+            attempt('chmod to set-group-ID', lambda: os.chmod('own', 0o2755))
             print('mode: ' + oct(os.stat('own').st_mode & 0o7777))
+            os.mkdir('shared')
+            attempt('chmod folder to set-group-ID', lambda: os.chmod('shared', 0o3770))
+            print('folder: ' + oct(os.stat('shared').st_mode & 0o7777))
             attempt('chmod absolute', lambda: os.chmod('\(fixture.folder)//./own', 0o640))
             attempt('chmod folder', lambda: os.chmod('.', 0o750))
             attempt('chmod missing', lambda: os.chmod('missing', 0o640))
@@ -168,7 +173,9 @@ struct HostileHookTests {
             """
         try expect(
             [
-                "chmod": "ok", "mode": "0o751", "chmod absolute": "ok", "chmod folder": "ok", "chmod missing": "ENOENT",
+                "chmod": "ok", "chmod to set-user-ID": "EPERM", "chmod to set-group-ID": "EPERM", "mode": "0o751",
+                "chmod folder to set-group-ID": "ok", "folder": "0o3770", "chmod absolute": "ok", "chmod folder": "ok",
+                "chmod missing": "ENOENT",
                 "fchmod": "ok", "fchmodat": "ok", "chmod by /proc": "ok", "utime": "ok", "time": "1000000007",
                 "utime by descriptor": "ok", "chown": "ok", "time of a link": "ok", "owner of a link": "ok",
                 "set-user-ID": "EPERM", "device": "EACCES", "unnamed file": "ok",

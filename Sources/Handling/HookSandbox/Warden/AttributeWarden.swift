@@ -77,10 +77,32 @@ struct AttributeWarden: ~Copyable {
     private func locate(_ descriptor: Int32, _ thread: pid_t) throws(CallError) -> Int32 {
         let file = CLinuxShims_open_place(Self.name(of: descriptor, thread))
         guard file >= 0 else { throw CallError(number: EBADF) }
-        // The kernel's path of the file is reliable: no hook can link or rename a file of another place into its own.
-        if let path = try? Self.link("/proc/self/fd/\(file)"), place(Self.parts(path), last: 1) != nil { return file }
+        // No hook can link or rename a file of another place into its own, so the kernel's path of the file is right. But
+        // the path in a mount that is attached nowhere begins at that mount.
+        if let path = try? Self.link("/proc/self/fd/\(file)"), let (place, rest) = place(Self.parts(path), last: 1),
+            Self.mount(of: file) == Self.mount(of: place.file) || Self.isReached(file, from: place, by: rest)
+        {
+            return file
+        }
         close(file)
         throw .refused
+    }
+
+    /// Whether a path beneath a place leads to a file: also through a mount in the place.
+    private static func isReached(_ file: Int32, from place: Place, by rest: [String]) -> Bool {
+        guard place.isFolder, !rest.isEmpty else { return false }
+        let found = CLinuxShims_open_place_beneath(place.file, rest.joined(separator: "/"), 0)
+        guard found >= 0 else { return false }
+        defer { close(found) }
+        var (first, second) = (stat(), stat())
+        return mount(of: file) == mount(of: found) && fstat(file, &first) == 0 && fstat(found, &second) == 0
+            && (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
+    }
+
+    /// The number of the mount of an open file; one that equals no other if it cannot be read.
+    private static func mount(of file: Int32) -> UInt64 {
+        var number: UInt64 = 0
+        return CLinuxShims_mount_id(file, &number) == 0 ? number : UInt64.max - UInt64(UInt32(bitPattern: file))
     }
 
     private func open(_ path: String, _ followsLink: Bool) throws(CallError) -> Int32 {
@@ -151,10 +173,14 @@ private enum Change {
     case setLabel(name: [CChar], value: [UInt8], flags: Int32)
     case removeLabel(name: [CChar])
 
-    /// - Throws: `CallError`: EFAULT, EPERM, or E2BIG, ERANGE or EINVAL for a value out of bounds.
+    /// - Throws: `CallError`: EFAULT, EPERM (also for a set-user-ID bit), or E2BIG, ERANGE or EINVAL for a value out of
+    ///   bounds.
     init(_ change: AttributeCall.Change, _ memory: borrowing CallerMemory) throws(CallError) {
         switch change {
-        case .mode(let mode): self = .mode(mode & 0o1777)
+        case .mode(let mode):
+            // Whoever starts a program with this bit gets the rights of its owner.
+            guard mode & 0o4000 == 0 else { throw .refused }
+            self = .mode(mode & 0o3777)
         case .owner(let user, let group): self = .owner(user: user, group: group)
         case .times(let address, let format):
             self = .times(address == 0 ? nil : try Self.times(address, format, memory))
@@ -200,7 +226,13 @@ private enum Change {
         // Use calls with a path, because calls with a descriptor refuse one that was opened with O_PATH.
         let path = "/proc/self/fd/\(file)"
         switch self {
-        case .mode(let mode): return !isLink(file, EOPNOTSUPP) && chmod(path, mode_t(mode)) == 0
+        case .mode(let mode):
+            // The set-group-ID bit of a folder gives no rights to programs, and copies of a folder have it.
+            if mode & 0o2000 != 0, Self.kind(of: file) != S_IFDIR {
+                errno = EPERM
+                return false
+            }
+            return !isLink(file, EOPNOTSUPP) && chmod(path, mode_t(mode)) == 0
         case .owner(let user, let group): return fchownat(file, "", user, group, Self.emptyPath) == 0
         case .times(let times):
             if let times { return utimensat(file, "", times, Self.emptyPath) == 0 }
@@ -213,9 +245,14 @@ private enum Change {
 
     /// Whether it is a link, which has no mode and no labels of its own; sets `errno` for one.
     private func isLink(_ file: Int32, _ error: Int32) -> Bool {
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return false }
+        guard Self.kind(of: file) == S_IFLNK else { return false }
         errno = error
         return true
+    }
+
+    /// The bits of the mode that say which kind of file it is; 0 if it cannot be read.
+    private static func kind(of file: Int32) -> mode_t {
+        var status = stat()
+        return fstat(file, &status) == 0 ? status.st_mode & S_IFMT : 0
     }
 }
