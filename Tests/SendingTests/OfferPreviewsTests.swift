@@ -74,6 +74,18 @@ struct OfferPreviewsTests {
         #expect(await previews.offer(offer(sources)).hasPreviews == false)
     }
 
+    @Test("a thumbnailer that desktops bring comes before any other, whatever the names")
+    func thumbnailerOrder() throws {
+        for name in ["aaa", "totem", "gdk-pixbuf-thumbnailer", "librsvg", "zzz"] {
+            folder.file("\(name).thumbnailer", "[Thumbnailer Entry]\nExec=/bin/sh \(name)\nMimeType=image/png;\n")
+        }
+        folder.file("0.txt", "")
+        #expect(
+            Thumbnailer.all(in: folder.path).map { $0.arguments(pixels: 1) } == [
+                ["gdk-pixbuf-thumbnailer"], ["librsvg"], ["totem"], ["aaa"], ["zzz"],
+            ])
+    }
+
     @Test("a program of the system is known by its file, with the words for its input and output")
     func thumbnailer() throws {
         let thumbnailer = try #require(

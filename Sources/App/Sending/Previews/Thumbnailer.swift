@@ -36,10 +36,21 @@ struct Thumbnailer: Hashable {
         types = Set((keys["MimeType"] ?? "").split(separator: ";").map { $0.lowercased() })
     }
 
-    /// Reads all of a folder. Blocks on the disk.
+    /// The entries that come before all others, in this order: those of the libraries and programs that desktops show
+    /// pictures, documents and films with. So no package that brings another one decides which parser reads the files of
+    /// strangers.
+    private static let known = [
+        "gdk-pixbuf-thumbnailer", "glycin-image-rs", "librsvg", "evince", "org.gnome.Evince", "org.gnome.Papers",
+        "atril",
+        "ffmpegthumbnailer", "totem",
+    ].map { $0 + suffix }
+    private static let suffix = ".thumbnailer"
+
+    /// Reads all of a folder: the known ones first, and then the others by their names. Blocks on the disk.
     static func all(in folder: String) -> [Thumbnailer] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.filter { $0.hasSuffix(".thumbnailer") }.sorted().prefix(maximumFiles).compactMap { name in
+        let found = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let names = known.filter(found.contains) + found.filter { !known.contains($0) }.sorted()
+        return names.filter { $0.hasSuffix(suffix) }.prefix(maximumFiles).compactMap { name in
             guard let bytes = try? SmallFile.read("\(folder)/\(name)", limit: maximumBytes),
                 let thumbnailer = Thumbnailer(String(decoding: bytes, as: UTF8.self)),
                 access(thumbnailer.program, X_OK) == 0
