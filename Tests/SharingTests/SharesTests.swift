@@ -93,6 +93,23 @@ struct OfferSharesTests {
     }
 }
 
+@Suite("The share of one contact")
+struct ContactShareTests {
+    @Test("a contact leaves half of the items to the others, however many transfers it opens")
+    func items() {
+        func claim(_ peer: UInt8) -> OfferClaim {
+            OfferClaim(
+                peer: .sample(peer), address: nil, isContact: true, items: Limits.items, bytes: 0, footprint: 0)
+        }
+        let own = Array(repeating: claim(1), count: Limits.openItemsPerPeer / Limits.items)
+        #expect(OfferShares.refusal(of: claim(1), waiting: [], open: Array(own.dropLast())) == nil)
+        #expect(
+            OfferShares.refusal(of: claim(1), waiting: [], open: own)?.reason
+                == "too many items of yours are under way")
+        #expect(OfferShares.refusal(of: claim(2), waiting: [], open: own) == nil)
+    }
+}
+
 @Suite("The gate before the pools", .timeLimit(.minutes(1)))
 struct GateBeforePoolsTests {
     private static let contact = PeerID.sample(1)

@@ -67,6 +67,8 @@ package enum Limits {
     package static let openItems = 40_000
     package static let openItemsOfStrangers = 20_000
     package static let openItemsPerStranger = 10_000
+    /// The same of one peer: a contact leaves half of them to the others.
+    package static let openItemsPerPeer = 20_000
     /// Transfers whose contents are being received at the same time: each has a thread.
     package static let contentThreads = 64
     package static let contentThreadsOfStrangers = 48

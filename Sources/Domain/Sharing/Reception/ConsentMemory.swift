@@ -43,14 +43,11 @@ package final class ConsentMemory: Sendable {
         var items: Int
     }
 
-    /// Consents whose transfers have not begun, or not ended: the latest so many.
-    private static let limit = 4_096
-
     private struct State {
-        var given: [TransferID: Consent] = [:]
-        var order: [TransferID] = []
+        /// Consents whose transfers have not begun, or not ended. One peer can have 16 transfers at a time.
+        var given = PeerShares<TransferID, Consent>(limit: 4_096, perPeer: 64)
         /// The answers of this process, with the destinations of the items.
-        var answers: [ConsentKey: [ItemVerdict]] = [:]
+        var answers = PeerShares<ConsentKey, [ItemVerdict]>(limit: 64, perPeer: 16)
     }
 
     private let marks: any ConsentMarking
@@ -70,29 +67,21 @@ package final class ConsentMemory: Sendable {
     fileprivate func answers(to offer: Offer, from peer: PeerID) -> [ItemVerdict]? {
         let key = ConsentKey(offer, from: peer)
         guard marks.mark(of: key) != nil else { return nil }
-        give(key, offer)
+        give(key, offer, peer)
         return state.withLock { $0.answers[key] } ?? Array(repeating: .accepted, count: offer.items.count)
     }
 
     fileprivate func give(_ offer: Offer, from peer: PeerID, _ answers: [ItemVerdict]) {
         let key = ConsentKey(offer, from: peer)
-        give(key, offer)
+        give(key, offer, peer)
         // Answers that only accept need no memory, and offers can have many items.
         guard answers.contains(where: { $0.destination != .usual }) else { return }
-        state.withLock { state in
-            if state.answers.count >= Self.answersLimit { state.answers = [:] }
-            state.answers[key] = answers
-        }
+        state.withLock { $0.answers.set(key, answers, of: peer) }
     }
 
-    private static let answersLimit = 64
-
-    private func give(_ key: ConsentKey, _ offer: Offer) {
-        state.withLock { state in
-            let consent = Consent(key: key, items: offer.items.count)
-            if state.given.updateValue(consent, forKey: offer.transfer) == nil { state.order.append(offer.transfer) }
-            if state.order.count > Self.limit { state.given[state.order.removeFirst()] = nil }
-        }
+    private func give(_ key: ConsentKey, _ offer: Offer, _ peer: PeerID) {
+        let consent = Consent(key: key, items: offer.items.count)
+        state.withLock { $0.given.set(offer.transfer, consent, of: peer) }
     }
 
     /// Removes consents that a receiver left when it died: those to transfers that the journal has whole. Must be
@@ -123,15 +112,11 @@ package final class ConsentMemory: Sendable {
     ///   - stored: items that it has put into the Inbox.
     ///   - isWhole: whether all accepted items are there.
     func ended(_ transfer: TransferID, stored: Int, isWhole: Bool) {
-        let consent = state.withLock { state in
-            state.order.removeAll { $0 == transfer }
-            return state.given.removeValue(forKey: transfer)
-        }
-        guard let consent else { return }
+        guard let consent = state.withLock({ $0.given.remove(transfer) }) else { return }
         let total = (marks.mark(of: consent.key)?.stored ?? 0) + stored
         let isUsedUp = isWhole || total >= consent.items
         marks.setMark(of: consent.key, isUsedUp ? nil : ConsentMark(stored: total))
-        if isUsedUp { state.withLock { $0.answers[consent.key] = nil } }
+        if isUsedUp { state.withLock { _ = $0.answers.remove(consent.key) } }
     }
 }
 

@@ -24,8 +24,8 @@ struct OfferClaim: Sendable {
     }
 }
 
-/// Divides the common resources of all offers: contacts can take all of them, strangers together a part, and one
-/// stranger a part of that.
+/// Divides the common resources of all offers: contacts together can take all of them, one contact a part, strangers
+/// together a part, and one stranger a part of that.
 enum OfferShares {
     /// - Parameters:
     ///   - waiting: offers that wait for an answer.
@@ -42,6 +42,10 @@ enum OfferShares {
         }
         if !openTransfers.hasRoom(for: claim, beside: open, counting: { _ in 1 }) {
             return ItemVerdict(.busy, reason: "too many transfers are under way")
+        }
+        let own = (waiting + open).filter { $0.peer == claim.peer }
+        if own.reduce(claim.items, { $0 + $1.items }) > Limits.openItemsPerPeer {
+            return ItemVerdict(.busy, reason: "too many items of yours are under way")
         }
         if !openItems.hasRoom(for: claim, beside: waiting + open, counting: \.items) {
             return ItemVerdict(.busy, reason: "too many items are under way")
