@@ -213,7 +213,7 @@ let package = Package(
             .disk, "Outbox",
             ["SystemCalls", "Streams", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
         + module(
-            .network, "HTTPChannel", ["SecureTransport", nioCore, nioPosix, nioHTTP1, concurrencyHelpers],
+            .network, "HTTPChannel", ["SecureTransport", "Sharing", nioCore, nioPosix, nioHTTP1, concurrencyHelpers],
             tests: ["Executors", "Sharing", logging, nioEmbedded])
         + module(
             .network, "WebPages", ["Sharing", "Secrets", "HTTPChannel", nioCore, nioHTTP1], tests: nil)

@@ -30,7 +30,7 @@ struct EndingWordsTests {
 
     @Test("an unanswered offer is reported once, with the time, and the peer's reason does not stand alone")
     func expired() {
-        let usual = ItemVerdict(.expired, reason: SilenceWords.nobodyAnswered(within: .milliseconds(59_001)))
+        let usual = ItemVerdict(.expired, reason: EndCause.nobodyAnswered(within: .milliseconds(59_001)))
         #expect(OutcomeWords.line(usual) == "nobody answered within 60 s")
         #expect(OutcomeWords.line(ItemVerdict(.expired)) == "nobody answered in time")
         #expect(OutcomeWords.line(ItemVerdict(.expired, reason: "stored")) == "no answer: stored")
@@ -38,10 +38,17 @@ struct EndingWordsTests {
         #expect(ItemText(.notAccepted(usual), wait: .stored).text == "nobody answered within 60 s")
     }
 
-    @Test("an offer that its sender withdrew is reported as withdrawn, not as unanswered")
-    func withdrawn() {
-        #expect(OutcomeWords.line(ItemVerdict(.expired, reason: SilenceWords.cancelled)) == "the sender cancelled")
-        #expect(OutcomeWords.line(ItemVerdict(.expired, reason: SilenceWords.stopping)) == "the receiver is stopping")
+    @Test(
+        "an offer that ended before an answer is reported with its cause, and the same words cannot stand for another",
+        arguments: EndCause.allCases)
+    func unanswered(_ cause: EndCause) {
+        #expect(OutcomeWords.line(.unanswered(cause)) == cause.words)
+        #expect(OutcomeWords.line(ItemVerdict(.expired, cause: cause)) == cause.words)
+        let other: EndCause = cause == .fault ? .rule : .fault
+        if cause != .timeout {
+            let false_ = ItemVerdict(.expired, reason: cause.words, cause: other)
+            #expect(OutcomeWords.line(false_) == "no answer: \(cause.words)")
+        }
     }
 
     @Test("a resumed transfer prints once how much the receiver has already")

@@ -56,7 +56,7 @@ private struct Samples {
             .skipped(EventLine.Skipped(reason: "it cannot be read")),
             .queued(EventLine.Queued(job: 1, to: "study", count: 1, size: 1, daemon: false)),
             .offered(EventLine.Offered(offer, to: "study")),
-            .busy(EventLine.Busy(to: "study")),
+            .busy(EventLine.Busy(to: "study", cause: .receiverStopped)),
             .remark(EventLine.Remark(to: "study", reason: "trip has 3 links, which LocalSend does not carry")),
             .resuming(EventLine.Resuming(to: "study", reason: "the connection was lost")),
             .handling(EventLine.Handling(to: "study")),
@@ -67,7 +67,8 @@ private struct Samples {
             .stored(.sentUnopened(sentItem, copy, findings, reason)),
             .opened(.sent(sentItem, copy, findings)),
             .failed(.sentItem(sentItem, findings, reason)),
-            .failed(.part(failure, of: .peer("study"))),
+            .failed(.sentItem(sentItem, findings, EventLine.ExitReason(reason: "no", cause: .user, exit: .declined))),
+            .failed(.sending(failure, to: "study", .timeout)),
             .done(.command(.done)),
         ]
     }
@@ -87,7 +88,7 @@ private struct Samples {
             .opened(.received(arrived, reply)),
             .deferred(EventLine.Deferred(arrival: arrived, reply: reply, reason: "later")),
             .failed(.handler(arrived, reply, reason: "no")),
-            .failed(.transfer(transfer, reason: "the connection was lost")),
+            .failed(.transfer(transfer, EventLine.End(reason: "the connection was lost", cause: .fault))),
             .done(.transfer(transfer, failures: nil)),
             .accepted(EventLine.Accepted(offer: 1)),
             .declined(EventLine.Declined(offer: 1, blocked: false)),

@@ -65,7 +65,7 @@ struct InboxVerbTests {
         #expect(
             line(.left(summary, how: .handler, toward: "org.example.one"))
                 == "\(head): gone after org.example.one was asked")
-        #expect(line(.ended(transfer: "", peer: "", fault: nil)) == nil)
+        #expect(line(.ended(transfer: "", peer: "", fault: nil, cause: nil)) == nil)
         let left = EventLine(.left(summary, how: .removed, toward: "")).text
         #expect(left.contains(#""event":"removed""#) && left.contains(#""arrival":7,"#) && !left.contains("toward"))
     }

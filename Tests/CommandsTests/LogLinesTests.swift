@@ -83,7 +83,7 @@ struct LogLinesTests {
         let kept = Kept()
         for event in [
             ReceiverEvent.reception(
-                .judged(offer, Verdict(all: ConsentQueue.no, count: 1, digest: .xxh3_128), from: .sample(1))),
+                .judged(offer, Verdict(all: .no, count: 1, digest: .xxh3_128), from: .sample(1))),
             .reception(.stored(arrival)), .reception(.opened(arrival, HandlerAnswer(.yes, exitCode: 0))),
         ] {
             ReceiverLog.write(event, people: Acquaintances(book), to: kept.logger)

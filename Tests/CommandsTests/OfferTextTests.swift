@@ -109,12 +109,16 @@ struct OfferTextTests {
         for (verdicts, words) in [
             ([.accepted, .accepted], "accepted"), ([.accepted, no, no], "1 of 3 items accepted"),
             ([no, no], "declined"),
-            ([ItemVerdict(.expired)], "not answered in time, or cancelled by its sender"),
+            ([ItemVerdict(.expired)], "nobody answered in time"),
+            ([.unanswered(.senderCancelled)], "the sender cancelled"),
+            ([.unanswered(.receiverStopped)], "the receiver is stopping"),
+            ([.unanswered(.fault)], "the connection to the sender ended"),
             ([ItemVerdict(.busy, reason: "\u{1B}[2J")], "declined"),
         ] {
             #expect(OfferText.lines(try settled(verdicts)) == ["1: \(words)"])
         }
-        for event in [.ended(transfer: "t", peer: PeerID.sample(1).text, fault: "x"), .ready(.sample)] as [ControlEvent]
+        for event in [.ended(transfer: "t", peer: PeerID.sample(1).text, fault: "x", cause: .fault), .ready(.sample)]
+            as [ControlEvent]
         {
             #expect(OfferText.lines(event).isEmpty)
         }
@@ -188,7 +192,9 @@ struct OfferTextTests {
         #expect(ready["event"] as? String == "ready" && ready["port"] as? Int == 9_238)
         for (fault, name) in [(nil, "done"), ("cut", "failed")] as [(String?, String)] {
             let ended = try document(
-                EventLine(.ended(transfer: "t", peer: PeerID.sample(1).text, fault: fault)).text)
+                EventLine(
+                    .ended(transfer: "t", peer: PeerID.sample(1).text, fault: fault, cause: fault.map { _ in .fault })
+                ).text)
             #expect(ended["event"] as? String == name)
             #expect(ended["reason"] as? String == fault)
         }

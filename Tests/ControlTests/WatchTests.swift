@@ -9,7 +9,7 @@ import Testing
 
 /// An event with contents.
 private func event(_ number: Int, bytes: Int = 0) -> ControlEvent {
-    .ended(transfer: "\(number)", peer: String(repeating: "x", count: bytes), fault: nil)
+    .ended(transfer: "\(number)", peer: String(repeating: "x", count: bytes), fault: nil, cause: nil)
 }
 
 private let ready = ControlEvent.ready(ReceiverSummary(id: "k7qf", name: "kitchen", port: 9_238, inbox: "/in"))
@@ -50,7 +50,8 @@ struct WatchTests {
     func everyEvent() async throws {
         let events = EventFeed()
         let sent = [
-            ready, offer(1), settled(1), event(1), .ended(transfer: "t", peer: "p", fault: "broken \u{1B}[2J"),
+            ready, offer(1), settled(1), event(1),
+            .ended(transfer: "t", peer: "p", fault: "broken \u{1B}[2J", cause: nil),
             .opened(.sample, answer: "failed", exitCode: 3), .stored(.sample),
         ]
         try await withServer(events: events) { socket, _ in

@@ -54,7 +54,7 @@ struct BusyReceiverTests {
                 case .connected: words.append("connected")
                 case .offered: words.append("offered")
                 case .answered(let verdict): words.append("answered \(verdict.items[0].answer)")
-                case .busy(let reason): words.append("busy: \(reason)")
+                case .busy(let reason, _): words.append("busy: \(reason)")
                 case .resuming: words.append("resuming")
                 case .remarked, .progressed, .settled, .handling: continue
                 }

@@ -125,7 +125,7 @@ struct LocalSendSendingTests {
         case .remarked(let remark): remark
         case .offered: "offered"
         case .answered: "answered"
-        case .busy(let reason): "busy: \(reason)"
+        case .busy(let reason, _): "busy: \(reason)"
         case .progressed: "progressed"
         case .resuming: "resuming"
         case .settled: "settled"

@@ -34,6 +34,12 @@ struct Event: Sendable, Decodable {
         var contact: String?
     }
 
+    struct Answer: Decodable, Sendable {
+        var answer: String
+        var reason: String?
+        var cause: String?
+    }
+
     var v: Int
     var event: String
     var id: String?
@@ -53,6 +59,8 @@ struct Event: Sendable, Decodable {
     var content: String?
     var exit: Int?
     var reason: String?
+    var cause: String?
+    var answers: [Answer]?
     var note: String?
     var transfer: String?
     var bytes: UInt64?

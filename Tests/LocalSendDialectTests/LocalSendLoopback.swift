@@ -98,6 +98,13 @@ struct LocalSendLoopback: Sendable {
         return try await HTTPClient.run(connection, body)
     }
 
+    /// The answer to the first item of the first offer.
+    func judged() async throws -> ItemVerdict {
+        let event = try await events.first { if case .judged = $0 { true } else { false } }
+        guard case .judged(_, let verdict, _) = event, let item = verdict.items.first else { return .accepted }
+        return item
+    }
+
     func get(_ path: String) async throws -> HTTPAnswer {
         try await http { try await $0.exchange(.GET, path, timeout: .seconds(60)) }
     }

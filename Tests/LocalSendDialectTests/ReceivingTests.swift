@@ -201,6 +201,25 @@ struct ReceivingTests {
             #expect(try await receiver.postStatus("cancel") == 200)
             let refused = try await answer
             #expect(refused.session == nil)
+            #expect(try await receiver.judged().cause == .senderCancelled)
+        }
+    }
+
+    @Test("a phone whose receiver stops gets 503 and no word of a cancellation, and one that is lost has not cancelled")
+    func unanswered() async throws {
+        try await LocalSendLoopback.run(.never) { receiver in
+            async let answer = receiver.ask([.sample("a")])
+            _ = try await receiver.consent.asked.first()
+            receiver.reception.stop()
+            _ = try await receiver.postStatus("cancel")
+            let refused = try await answer
+            #expect((refused.status, refused.message) == (503, EndCause.receiverStopped.words))
+        }
+        try await LocalSendLoopback.run(.never) { receiver in
+            let asking = Task { try await receiver.ask([.sample("a")]) }
+            _ = try await receiver.consent.asked.first()
+            asking.cancel()
+            #expect(try await receiver.judged().cause == .fault)
         }
     }
 

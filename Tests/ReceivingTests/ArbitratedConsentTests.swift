@@ -44,7 +44,7 @@ struct ArbitratedConsentTests {
             arbiter: { _ in .decline(reason: "too large") }, people: queue, contactName: { _ in nil },
             logger: Logger(label: "test"))
         let verdicts = await consent.consent(to: .sample(items: 1), from: .sample(1), freeRoom: 1) {}
-        #expect(verdicts == [ItemVerdict(.declined, reason: "too large")])
+        #expect(verdicts == [ItemVerdict(.declined, reason: "too large", cause: .rule)])
         #expect(queue.offers.isEmpty)
     }
 }

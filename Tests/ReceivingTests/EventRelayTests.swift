@@ -108,7 +108,11 @@ struct EventRelayTests {
         case 2: desk.queue.answer(number, accepting: [0, 2])
         default: asking.cancel()
         }
-        let verdicts = await asking.value
+        var verdicts = await asking.value
+        #expect(desk.told.count == (way == 3 ? 1 : 2))
+        // The reception knows the cause.
+        if way == 3 { verdicts = Array(repeating: .unanswered(.receiverStopped), count: 3) }
+        desk.relay.see(.reception(.judged(offer, Verdict(items: verdicts), from: stranger)))
         #expect(desk.told.count == 2)
         let settled = SettledOffer(number, offer, from: stranger, contact: nil, verdicts: verdicts)
         #expect(desk.told.all.last == .settled(settled))
@@ -123,7 +127,10 @@ struct EventRelayTests {
             for number in 1...100 {
                 let offer = offer(callingItself: "x")
                 let asking = Task { await desk.consent.consent(to: offer, from: stranger, freeRoom: 9) }
-                group.addTask { _ = await asking.value }
+                group.addTask {
+                    let verdict = Verdict(items: await asking.value)
+                    desk.relay.see(.reception(.judged(offer, verdict, from: stranger)))
+                }
                 group.addTask {
                     if number.isMultiple(of: 3) { asking.cancel() }
                     for accept in [true, false] { desk.queue.answer(number, accept: accept) }

@@ -144,16 +144,29 @@ struct ReceptionOfferTests {
         expectNotAccepted { try receiver.reception.begin(offer.transfer, from: Receiver.peer) }
     }
 
-    @Test("a withdrawn offer has this as its reason, not the missing answer", arguments: [false, true])
-    func withdrawnReason(isStopping: Bool) async throws {
+    @Test(
+        "an offer that ends before its answer has the cause that its dialect knows, unless the receiver is stopping",
+        arguments: [EndCause.senderCancelled, .fault, .timeout], [false, true])
+    func withdrawnCause(known: EndCause, isStopping: Bool) async throws {
         let receiver = Receiver(.never)
         let offer = Offer.sample()
-        let task = Task { await receiver.reception.judge(offer, from: Receiver.peer) }
+        let task = Task { await receiver.reception.judge(offer, from: Visitor(Receiver.peer)) { known } }
         try await receiver.consent.asked.first()
         if isStopping { receiver.reception.stop() }
         task.cancel()
-        let reason = isStopping ? "the receiver is stopping" : "the sender cancelled"
-        #expect(await task.value.items.map(\.reason) == [reason])
+        let cause = isStopping ? EndCause.receiverStopped : known
+        #expect(await task.value.items == [.unanswered(cause)])
+    }
+
+    @Test("an offer expires with the wait of its sender, and not later than with the receiver's")
+    func senderWait() async {
+        for (own, others) in [(Duration.seconds(3_600), Duration.zero), (.zero, .seconds(3_600))] {
+            var offer = Offer.sample()
+            offer.wait = others
+            let verdict = await Receiver(.never, consentWait: own).reception.judge(offer, from: Receiver.peer)
+            #expect(verdict.items.map(\.cause) == [.timeout])
+            #expect(verdict.items.map(\.reason) == [EndCause.nobodyAnswered(within: .zero)])
+        }
     }
 
     @Test("a yes that comes when the sender has left opens nothing")
@@ -194,7 +207,7 @@ struct ReceptionOfferTests {
         #expect(await task.value.items.map(\.answer) == [.expired])
         #expect(reception.underWay.isEmpty)
         // The observers have heard of the acceptance.
-        #expect(ends.all.map { $0?.message } == ["the sender has taken it back"])
+        #expect(ends.all.map { $0?.message } == ["the sender cancelled"])
         expectNotAccepted { try reception.begin(offer.transfer, from: Receiver.peer) }
     }
 

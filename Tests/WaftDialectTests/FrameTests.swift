@@ -36,6 +36,7 @@ struct FrameTests {
         for code in TransferError.Code.allCases {
             frames.append(.itemAbandoned(1, TransferError(code, "")))
             frames.append(.cancel(TransferError(code, String(repeating: "m", count: 1_024))))
+            for cause in EndCause.allCases { frames.append(.cancel(TransferError(code, "m", cause: cause))) }
         }
         return frames
     }()

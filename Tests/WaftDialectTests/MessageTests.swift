@@ -61,6 +61,61 @@ struct MessageTests {
         }
     }
 
+    @Test("an offer tells the wait of its sender, and another value than a wait is ignored")
+    func wait() throws {
+        var written = Offer.sample()
+        written.wait = .milliseconds(1_500)
+        #expect(try WaftDialect.offer(from: WaftDialect.encode(written)).wait == .milliseconds(1_500))
+        for (text, wait) in [
+            ("", Duration?.none), (#","wait":0"#, nil), (#","wait":1"#, .milliseconds(1)),
+            (#","wait":86400000"#, .seconds(86_400)), (#","wait":86400001"#, nil),
+        ] {
+            #expect(try offer(offerText(more: text)).wait == wait)
+        }
+    }
+
+    @Test("a verdict reads back with its causes, and the sender is told no private rule")
+    func verdictCauses() throws {
+        let answers = EndCause.allCases.flatMap { cause in
+            ItemVerdict.Answer.allCases.filter { $0 != .accepted }.map { ItemVerdict($0, reason: "x", cause: cause) }
+        }
+        let offer = Offer.sample(items: answers.count)
+        let read = try WaftDialect.verdict(from: WaftDialect.encode(Verdict(items: answers)), on: offer)
+        #expect(read.items == answers)
+        let secret = Verdict(all: .privateRule, count: answers.count)
+        let (text, usual) = try (
+            WaftDialect.encode(secret), WaftDialect.encode(Verdict(all: .no, count: answers.count))
+        )
+        #expect(text == usual)
+        #expect(try WaftDialect.verdict(from: text, on: offer).items.allSatisfy { $0 == .no })
+    }
+
+    @Test("a verdict of an earlier version, or with an unknown cause, has the usual causes")
+    func olderVerdict() throws {
+        let offer = Offer.sample(items: 3)
+        for more in ["", #","cause":"moon""#] {
+            let text =
+                #"{"v":1,"digest":"xxh3-128","default":"expired"\#(more)}"# + "\n"
+                + #"{"item":1,"answer":"declined"\#(more)}"# + "\n" + #"{"item":2,"answer":"accepted","cause":"rule"}"#
+            let verdict = try WaftDialect.verdict(from: ByteBuffer(string: text), on: offer)
+            #expect(verdict.items.map(\.cause) == [.timeout, .user, nil])
+        }
+    }
+
+    @Test("a fault reads back with its cause, and one of an earlier version has the usual cause")
+    func faultCauses() throws {
+        for code in TransferError.Code.allCases {
+            for cause in EndCause.allCases {
+                let fault = TransferError(code, "x", cause: cause)
+                let message = try WaftDialect.decode(FaultMessage.self, from: WaftDialect.encode(fault))
+                #expect((message.cause == nil) == (cause == code.usualCause))
+                #expect(TransferError(code: message.fault, message: message.message, cause: message.cause) == fault)
+                #expect(TransferError(code: message.fault, message: "x", cause: nil).cause == code.usualCause)
+            }
+        }
+        #expect(TransferError(code: "moon", message: "x", cause: "moon") == TransferError(.unexpected, "x"))
+    }
+
     @Test("the verdict on 10,000 items that all get the same answer is one line")
     func shortVerdict() throws {
         let verdict = Verdict(all: .accepted, count: Limits.items)

@@ -161,6 +161,16 @@ struct TransferTests {
         }
     }
 
+    @Test("an offer expires when the time of its sender is up, and the sender hears it")
+    func senderWait() async throws {
+        try await WaftLoopback.run(.never) { loopback in
+            try await loopback.client { client in
+                let verdict = try await client.offer(.sample(), timeout: .milliseconds(1))
+                #expect(verdict.items.map(\.cause) == [.timeout])
+            }
+        }
+    }
+
     @Test("many offers go over one connection, and the contents of each over another")
     func connections() async throws {
         try await WaftLoopback.run { loopback in

@@ -230,7 +230,8 @@ struct OfferTests {
             let id = try await guest.offer(("a", 10), ("b", 1))
             _ = try await guest.put("hello", file: 0, of: id)
             #expect(try await guest.send(.POST, "/offers/\(id)/cancel", [:], "").code == 200)
-            #expect(try await guest.report(of: id).state == "cancelled")
+            let report = try await guest.report(of: id)
+            #expect((report.state, report.cause) == ("cancelled", "senderCancelled"))
             #expect(page.inbox.stagedCount == 0)
             let other = try await guest.offer(("c", 10))
             _ = try await guest.put("hello", file: 0, of: other)
@@ -238,6 +239,25 @@ struct OfferTests {
             #expect(page.inbox.stagedCount == 0)
             #expect(page.reception.openTransfers == 0)
         }
+    }
+
+    @Test(
+        "an offer of a guest that ends while the host is asked has the cause of its end", arguments: EndCause.allCases)
+    func cause(_ cause: EndCause) async throws {
+        let (consent, events) = (ScriptedConsent(.never), Recorder<EndCause?>())
+        let reception = Reception(
+            inbox: MemoryInbox(), journal: MemoryJournal(), gate: ScriptedGate(), consent: consent,
+            delivery: RecordingDelivery(.none),
+            observe: { if case .judged(_, let verdict, _) = $0 { events.record(verdict.items.first?.cause) } })
+        let (guest, hour) = (Guest(token: "t"), Duration.seconds(3_600))
+        let offer = GuestOffer(
+            try GuestItems(GuestQuestion(name: "Anna", items: [.init(name: "a", size: 1)]), registry: .system),
+            of: guest, reception, waits: .init(asking: hour, piece: hour, turn: hour))
+        offer.start(Visitor(guest.peer), on: disk)
+        _ = try await consent.asked.first()
+        await offer.close(.cancelled, TransferError(ending: cause))
+        #expect(try await events.first { _ in true } == cause)
+        #expect(offer.report.cause == cause)
     }
 
     @Test("another guest sees and touches nothing of an offer")

@@ -150,6 +150,7 @@ struct WebGuest: Sendable {
         var state: String
         var items: [Item]
         var files: [File]
+        var cause: String?
     }
 
     struct Piece: Decodable {

@@ -53,6 +53,10 @@ final class EventRelay: Sendable {
             guard isWatched(), isDue(transfer) else { return }
             tell(.progress(transfer: transfer.text, peer: peer.provenText, bytes: received, total: total))
         case .reception(.judged(let offer, let verdict, let peer)):
+            if let number = waiting.withLock({ $0.removeValue(forKey: offer.transfer) }) {
+                tell(.settled(SettledOffer(number, offer, from: peer, contact: contact(peer), verdicts: verdict.items)))
+                return
+            }
             // `answered` has told the answers to offers that have waited.
             guard settled.withLock({ $0.remove(offer.transfer) }) == nil, verdict.acceptsAnything, isWatched() else {
                 return
@@ -62,7 +66,7 @@ final class EventRelay: Sendable {
                     SettledOffer(nil, offer, from: peer, contact: contact(peer), verdicts: verdict.items)))
         case .reception(.ended(let transfer, let peer, _, let fault)):
             progress.withLock { _ = $0.removeValue(forKey: transfer) }
-            tell(.ended(transfer: transfer.text, peer: peer.provenText, fault: fault?.message))
+            tell(.ended(transfer: transfer.text, peer: peer.provenText, fault: fault?.message, cause: fault?.cause))
         case .settings(let report):
             tell(.settings(report))
             guard report.changed.contains("name"), var summary = ready.withLock({ $0 }) else { return }
@@ -107,8 +111,9 @@ final class EventRelay: Sendable {
         tell(.offer(summary(of: offer)))
     }
 
-    /// An offer was answered.
+    /// An offer was answered. The verdict on one that ended without an answer comes later, with its cause.
     func answered(_ offer: Offer, from peer: PeerID, _ verdicts: [ItemVerdict]) {
+        if verdicts.allSatisfy({ $0.answer == .expired }) { return }
         guard let number = waiting.withLock({ $0.removeValue(forKey: offer.transfer) }) else { return }
         settled.withLock { _ = $0.insert(offer.transfer) }
         let contact = contact(peer)

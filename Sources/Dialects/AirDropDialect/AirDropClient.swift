@@ -67,9 +67,13 @@ package struct AirDropClient {
             answer = try await post(.ask, question, timeout: timeout)
         } catch let fault as HTTPError where fault == .closed {
             // Some receivers decline by closing the connection.
-            return Self.declined(plan, "the other side closed the connection")
+            return Self.declined(plan, "the other side closed the connection", .fault)
         }
-        guard answer.status == .ok else { return Self.declined(plan, "the other side said no") }
+        if answer.status == .serviceUnavailable {
+            let verdict = ItemVerdict(.busy, reason: "the other side takes nothing now")
+            return Verdict(all: verdict, count: plan.offer.items.count)
+        }
+        guard answer.status == .ok else { return Self.declined(plan, EndCause.user.words) }
         return Verdict(all: .accepted, count: plan.offer.items.count)
     }
 
@@ -155,8 +159,8 @@ package struct AirDropClient {
             .POST, resource.rawValue, headers: headers, body: message, timeout: timeout)
     }
 
-    private static func declined(_ plan: SendingPlan, _ reason: String) -> Verdict {
-        Verdict(all: ItemVerdict(.declined, reason: reason), count: plan.offer.items.count)
+    private static func declined(_ plan: SendingPlan, _ reason: String, _ cause: EndCause = .user) -> Verdict {
+        Verdict(all: ItemVerdict(.declined, reason: reason, cause: cause), count: plan.offer.items.count)
     }
 }
 

@@ -95,9 +95,12 @@ package struct AirDropServer: Sendable {
             return try await exchange.respondAndClose(.serviceUnavailable)
         }
         let reception = self.reception
-        let verdict = await exchange.whileClientWaits { await reception.judge(asked.offer, from: visitor) }
+        let verdict = await exchange.whileClientWaits { [cause = exchange.endCause] in
+            await reception.judge(asked.offer, from: visitor, withdrawn: cause)
+        }
         guard !Task.isCancelled, verdict.acceptsAnything else {
-            return try await exchange.respondAndClose(.unauthorized)
+            let isStopping = Task.isCancelled || verdict.items.first?.cause == .receiverStopped
+            return try await exchange.respondAndClose(isStopping ? .serviceUnavailable : .unauthorized)
         }
         if asked.places.isEmpty {
             // There are only links: this answer ends the transfer and confirms that they are stored.
@@ -215,7 +218,7 @@ private final class Unpacking: @unchecked Sendable {
             return try await next()
         } catch {
             if error is CancellationError || Task.isCancelled {
-                interruption = TransferError(.stopping, "the receiver is being stopped")
+                interruption = .receiverStopped
             } else {
                 let reason = (error as? HTTPError)?.description ?? "the connection broke off"
                 interruption = TransferError(.interrupted, reason)

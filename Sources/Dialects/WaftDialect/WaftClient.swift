@@ -22,11 +22,15 @@ package struct WaftClient {
     }
 
     /// Waits for consent. Cancelling the task or closing the connection withdraws the offer.
-    /// - Parameter timeout: maximum wait for consent, including interim answers.
+    /// - Parameter timeout: maximum wait for consent, including interim answers. The receiver learns it, and has
+    ///   `Limits.answerGrace` more to say that nobody has answered.
     package func offer(_ offer: Offer, timeout: Duration) async throws -> Verdict {
+        var offer = offer
+        offer.wait = timeout
         let body = try WaftDialect.writer(offer).joined()
         let answer = try await exchange(
-            .POST, .offers, contentType: WaftDialect.linesType, body: body, timeout: timeout)
+            .POST, .offers, contentType: WaftDialect.linesType, body: body,
+            timeout: timeout + Limits.answerGrace)
         let (message, items) = try WaftDialect.lines(of: VerdictMessage.self, in: answer.body)
         return try message.verdict(items, on: offer)
     }
@@ -70,17 +74,20 @@ package struct WaftClient {
             return outcome(nil, Self.fault(of: answer), offer, verdict, writer, memory)
         case .switched(let stream):
             let movedBefore = memory.movedBytes
+            let reading = SourceReading()
             let result = await withTaskCancellationHandler {
                 await BackgroundThread.run("waft-contents") {
                     Result {
                         try ContentsSending(
                             stream: stream, writer: writer, reply: reply, silence: timeout, maximum: maximum,
-                            cancellation: cancellation,
+                            cancellation: cancellation, reading: reading,
                             progressed: { progressed(writer.contentBytes, movedBefore + writer.movedBytes) }
                         ).run()
                     }
                 }
             } onCancel: {
+                // A source can keep the thread waiting (standard input). What it then reads is not sent any more.
+                if cancellation.isRequested, reading.isNow { stream.sendIfIdle(ContentsWriter.cancelPiece()) }
                 stream.interrupt()
             }
             guard let result else { throw HTTPError.closed }
@@ -154,8 +161,9 @@ package struct WaftClient {
             let code: TransferError.Code = isPassing ? .stopping : .protocolViolation
             return TransferError(code, "the peer answered with HTTP status \(answer.status.code)")
         }
-        let code = TransferError.Code(rawValue: message.fault) ?? (isPassing ? .stopping : .unexpected)
-        return TransferError(code, message.message.cut(toBytes: FrameHeader.messageBytes))
+        let isKnown = TransferError.Code(rawValue: message.fault) != nil
+        let code = isKnown || !isPassing ? message.fault : TransferError.Code.stopping.rawValue
+        return TransferError(code: code, message: message.message, cause: message.cause)
     }
 
     private func outcome(

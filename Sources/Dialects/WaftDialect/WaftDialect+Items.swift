@@ -91,7 +91,8 @@ extension WaftDialect {
     }
 
     static func encode(_ fault: TransferError) throws -> ByteBuffer {
-        try encode(FaultMessage(fault: fault.code.rawValue, message: fault.message))
+        try encode(
+            FaultMessage(fault: fault.code.rawValue, message: fault.message, cause: fault.unusualCause?.rawValue))
     }
 
     static func encode(_ verdict: Verdict) throws -> ByteBuffer {

@@ -131,7 +131,7 @@ package struct WaftServer: Sendable {
         let answer = await exchange.whileClientWaits { await pairing(letter) }
         // The answer to a refused peer has no name (Protocol, section 3.5).
         course.isPairing = answer.name != nil
-        if Task.isCancelled { throw ContentsSession.stopping }
+        if Task.isCancelled { throw TransferError.receiverStopped }
         try await exchange.respond(.ok, body: answer.body)
     }
 
@@ -149,8 +149,10 @@ package struct WaftServer: Sendable {
             return try await exchange.respondAndClose(
                 .ok, body: try WaftDialect.encode(VerdictMessage(refusing: Self.noMemory)))
         }
-        let verdict = await exchange.whileClientWaits { await reception.judge(offer, from: visitor) }
-        if Task.isCancelled { throw ContentsSession.stopping }
+        let verdict = await exchange.whileClientWaits { [cause = exchange.endCause] in
+            await reception.judge(offer, from: visitor, withdrawn: cause)
+        }
+        if Task.isCancelled { throw TransferError.receiverStopped }
         try await exchange.respond(.ok, contentType: WaftDialect.linesType, body: try WaftDialect.encode(verdict))
     }
 
@@ -189,7 +191,7 @@ package struct WaftServer: Sendable {
                 return .failure(error)
             }
         }
-        if Task.isCancelled { throw ContentsSession.stopping }
+        if Task.isCancelled { throw TransferError.receiverStopped }
         try await exchange.respond(.ok, contentType: WaftDialect.keptType, body: try list.get())
     }
 
@@ -201,7 +203,7 @@ package struct WaftServer: Sendable {
         }
         let isContact = reception.access(of: visitor.peer, by: .waft) == .contact
         guard let place = threads.take(for: visitor, isContact: isContact) else {
-            throw TransferError(.stopping, "too many transfers are under way")
+            throw TransferError(.stopping, "too many transfers are under way", cause: .rule)
         }
         defer { withExtendedLifetime(place) {} }
         let transfer = try reception.begin(id, from: visitor.peer, interrupt: exchange.breakingOff)
@@ -219,7 +221,7 @@ package struct WaftServer: Sendable {
             await withTaskGroup(of: Void.self) { [signOfLife] group in
                 group.addTask { await Self.showLife(on: stream, every: signOfLife) }
                 if await BackgroundThread.run("waft-contents", { session.run() }) == nil {
-                    session.giveUp(TransferError(.stopping, "no thread could be started"))
+                    session.giveUp(TransferError(.stopping, "no thread could be started", cause: .fault))
                 }
                 group.cancelAll()
             }

@@ -89,7 +89,7 @@ extension WebServer {
 
     func cancel(_ guest: Guest, _ visit: Visit, _ id: String) async throws {
         guard let offer = visit.session.offer(id, of: guest) else { return try await visit.exchange.refuseUnknown() }
-        await offer.close(.cancelled, TransferError(.cancelled, "the guest has cancelled it"))
+        await offer.close(.cancelled, .senderCancelled)
         try await visit.exchange.respond(.ok, json: offer.report)
     }
 }

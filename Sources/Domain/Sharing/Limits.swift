@@ -101,6 +101,8 @@ package enum Limits {
 
     /// How long a sender waits for the answer to an offer: longer than `consentWait`.
     package static let offerAnswer: Duration = .seconds(130)
+    /// How much longer it waits for the receiver's word that nobody has answered in that time.
+    package static let answerGrace: Duration = .seconds(1)
     /// How long a sender waits while the receiver takes no contents, and for the receipt after the last of them: a
     /// receiver reads kept files again and syncs new ones. `work` is added.
     package static let stall: Duration = .seconds(600)

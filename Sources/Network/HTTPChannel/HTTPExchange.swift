@@ -1,6 +1,7 @@
 package import NIOCore
 package import NIOHTTP1
 package import SecureTransport
+package import Sharing
 
 /// One request and its answer, on the server's side. Used by one task.
 package final class HTTPExchange {
@@ -351,6 +352,12 @@ package final class HTTPExchange {
         }
     }
 
+    /// Why an operation of `whileClientWaits` was cancelled, from any thread: the client has closed its connection, the
+    /// connection broke off, or this side has cancelled the task.
+    package var endCause: @Sendable () -> EndCause {
+        { [departure] in departure.cause ?? .receiverStopped }
+    }
+
     /// Waits for `operation`, which is cancelled when the client closes the connection.
     package func whileClientWaits<Result: Sendable>(
         _ operation: @escaping @Sendable () async -> Result
@@ -358,10 +365,11 @@ package final class HTTPExchange {
         let task = Task(operation: operation)
         departure.whenLeft { task.cancel() }
         defer { departure.whenLeft(nil) }
-        return await keepingClientInformed {
+        return await keepingClientInformed { [departure] in
             await withTaskCancellationHandler {
                 await task.value
             } onCancel: {
+                departure.noteStop()
                 task.cancel()
             }
         }

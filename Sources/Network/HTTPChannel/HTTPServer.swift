@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 package import NIOCore
 import NIOHTTP1
+import Sharing
 
 /// The server's side of HTTP/1.1 on channels that are already secured. It has no resources: the dialects have them.
 package enum HTTPServer {
@@ -69,7 +70,7 @@ package enum HTTPServer {
         isIdle: (Bool) -> Void = { _ in },
         respond: (HTTPExchange) async throws -> Void
     ) async {
-        let departure = Departure(of: connection.channel.channel)
+        let departure = Departure(of: connection.channel.channel, connection.watch)
         try? await connection.channel.executeThenClose { inbound, outbound in
             let stream = InboundParts(
                 inbound.makeAsyncIterator(), watch: connection.watch, stop: connection.stop)
@@ -135,20 +136,30 @@ final class Departure: Sendable {
     private struct State {
         var hasLeft = false
         var cancel: (@Sendable () -> Void)?
+        /// The first that was noted.
+        var cause: EndCause?
     }
 
     private let state = NIOLockedValueBox(State())
 
-    init(of channel: any Channel) {
+    /// - Parameter watch: the handler of the channel that sees its errors.
+    init(of channel: any Channel, _ watch: SilenceWatch) {
         channel.closeFuture.whenComplete { [state] _ in
             let cancel = state.withLockedValue { state in
                 state.hasLeft = true
+                state.cause = state.cause ?? (watch.hasSeenError ? .fault : .senderCancelled)
                 defer { state.cancel = nil }
                 return state.cancel
             }
             cancel?()
         }
     }
+
+    /// Why the connection, or the work for its client, ended; nil before.
+    var cause: EndCause? { state.withLockedValue(\.cause) }
+
+    /// The work for the client ends on this side.
+    func noteStop() { state.withLockedValue { $0.cause = $0.cause ?? .receiverStopped } }
 
     /// Calls `cancel` when the client leaves, or at once if it has left. Each call replaces the last closure.
     func whenLeft(_ cancel: (@Sendable () -> Void)?) {

@@ -17,6 +17,7 @@ package final class SilenceWatch: ChannelInboundHandler, Sendable {
     /// Uptime in nanoseconds beyond which signs of life do not extend the wait.
     private let end = Atomic<UInt64>(0)
     private let hasExpired = Atomic<Bool>(false)
+    private let hasFailed = Atomic<Bool>(false)
     private let interval: TimeAmount
 
     /// - Parameter interval: how often the deadline is checked.
@@ -64,6 +65,14 @@ package final class SilenceWatch: ChannelInboundHandler, Sendable {
 
     /// Whether this watch closed the connection.
     package var expired: Bool { hasExpired.load(ordering: .relaxed) }
+
+    /// Whether the connection below had an error, such as an end without TLS's `close_notify`.
+    var hasSeenError: Bool { hasFailed.load(ordering: .relaxed) }
+
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        hasFailed.store(true, ordering: .relaxed)
+        context.fireErrorCaught(error)
+    }
 
     package func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel

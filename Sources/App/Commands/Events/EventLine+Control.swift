@@ -17,7 +17,7 @@ extension EventLine {
             self = .offer(ReceivedOffer(summary))
         case .settled(let settled), .acceptedUnasked(let settled):
             let answers = settled.answers.enumerated().map { number, answer in
-                Answer(item: number, answer: answer.answer, reason: answer.reason)
+                Answer(item: number, answer: answer.answer, reason: answer.reason, cause: answer.cause)
             }
             self = .answered(
                 .received(
@@ -40,8 +40,8 @@ extension EventLine {
             self = .contacts
         case .protection(let report):
             self.init(report)
-        case .ended(let transfer, let peer, let fault):
-            self.init(ended: Transfer(transfer, from: peer), fault: fault)
+        case .ended(let transfer, let peer, let fault, let cause):
+            self.init(ended: Transfer(transfer, from: peer), fault: fault.map { End(reason: $0, cause: cause) })
         }
     }
 }

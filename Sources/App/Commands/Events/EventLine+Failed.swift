@@ -1,11 +1,15 @@
+import Sharing
+
 extension EventLine {
     enum Failed: FieldGroups {
         case command(Failure)
         /// A command goes on after the failure of one of its words.
         case part(Failure, of: Subject)
+        /// A sending has no report.
+        case sending(Failure, to: String, EndCause?)
         case sentItem(SentItem, Findings, ExitReason)
         /// Of a receiver, as is `handler`: it goes on.
-        case transfer(Transfer, reason: String)
+        case transfer(Transfer, End)
         case handler(Arrived, HandlerReply, reason: String)
         case url(URLResult.Failed)
 
@@ -13,12 +17,18 @@ extension EventLine {
             switch self {
             case .command(let failure): [failure]
             case .part(let failure, let subject): [failure, subject]
+            case .sending(let failure, let peer, let cause): [failure, Sending(to: peer, cause: cause)]
             case .sentItem(let item, let findings, let reason): [item, findings, reason]
-            case .transfer(let transfer, let reason): [transfer, ["reason": reason]]
+            case .transfer(let transfer, let end): [transfer, end]
             case .handler(let arrival, let reply, let reason): [arrival, reply, ["reason": reason]]
             case .url(let outcome): [outcome]
             }
         }
+    }
+
+    private struct Sending: Encodable {
+        var to: String
+        var cause: EndCause?
     }
 
     /// The failure of a command, with its exit code.
@@ -38,7 +48,6 @@ extension EventLine {
 
     /// The word of the command line to which a failure belongs.
     enum Subject: FieldGroups {
-        case peer(String)
         case path(String)
         case job(Int)
         case arrival(Int64)
@@ -48,7 +57,6 @@ extension EventLine {
 
         var groups: [any Encodable] {
             switch self {
-            case .peer(let word): [["to": word]]
             case .path(let path): [["path": path]]
             case .job(let number): [["job": number]]
             case .arrival(let number): [["arrival": number]]

@@ -167,9 +167,9 @@ extension EventLine {
     /// - Parameters:
     ///   - fault: why the transfer failed; nil if it did not.
     ///   - failures: why some of its items were not stored.
-    init(ended transfer: Transfer, fault: String?, failures: String? = nil) {
+    init(ended transfer: Transfer, fault: End?, failures: String? = nil) {
         if let fault {
-            self = .failed(.transfer(transfer, reason: fault))
+            self = .failed(.transfer(transfer, fault))
         } else {
             self = .done(.transfer(transfer, failures: failures))
         }

@@ -54,6 +54,7 @@ extension EventLine {
     struct Busy: Encodable {
         var to: String
         var reason: String?
+        var cause: EndCause?
     }
 
     struct Resuming: Encodable {

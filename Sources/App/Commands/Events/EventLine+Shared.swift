@@ -33,9 +33,11 @@ extension EventLine {
         var item: Int
         var answer: String
         var reason: String?
+        /// Absent for an accepted item.
+        var cause: EndCause?
 
-        init(item: Int, answer: String, reason: String?) {
-            (self.item, self.answer) = (item, answer)
+        init(item: Int, answer: String, reason: String?, cause: EndCause?) {
+            (self.item, self.answer, self.cause) = (item, answer, cause)
             self.reason = reason.flatMap { $0.isEmpty ? nil : $0 }
         }
     }
@@ -68,7 +70,14 @@ extension EventLine {
     /// Why a part of a command failed, and its exit code.
     struct ExitReason: Encodable {
         var reason: String
+        var cause: EndCause?
         var exit: WaftExit
+    }
+
+    /// Why a transfer failed.
+    struct End: Encodable {
+        var reason: String
+        var cause: EndCause?
     }
 
     /// The answer of a handler.
@@ -96,7 +105,7 @@ extension EventLine.Answers {
         acceptedCount = verdict.items.count { $0.answer == .accepted }
         count = verdict.items.count
         answers = verdict.items.prefix(EventLine.shownItems).enumerated().map { number, item in
-            EventLine.Answer(item: number, answer: item.answer.rawValue, reason: item.reason)
+            EventLine.Answer(item: number, answer: item.answer.rawValue, reason: item.reason, cause: item.cause)
         }
     }
 }

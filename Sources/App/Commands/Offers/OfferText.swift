@@ -71,7 +71,9 @@ enum OfferText {
     private static func outcome(_ offer: SettledOffer) -> String {
         if offer.accepted == offer.itemCount { return "accepted" }
         if offer.accepted > 0 { return "\(offer.accepted) of \(offer.itemCount) items accepted" }
-        return offer.isExpired ? "not answered in time, or cancelled by its sender" : "declined"
+        guard offer.isExpired else { return "declined" }
+        let cause = offer.answers.lazy.compactMap { $0.answer == "expired" ? $0.cause : nil }.first
+        return (cause ?? .timeout).words
     }
 
     // MARK: Parts

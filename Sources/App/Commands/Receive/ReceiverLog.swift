@@ -30,13 +30,17 @@ enum ReceiverLog {
             let accepted = verdict.items.count { $0.answer == .accepted }
             if let full = verdict.items.first(where: { $0.answer == .noRoom }) {
                 let reason = TerminalText.escaped(full.reason)
-                return logger.warning("no room", metadata: metadata(peer, offer.transfer, ["reason": "\(reason)"]))
+                return logger.warning(
+                    "no room",
+                    metadata: metadata(
+                        peer, offer.transfer, ["reason": "\(reason)", "cause": "\(full.cause?.rawValue ?? "-")"]))
             }
             // This line is the only trace of an offer of which no item is accepted.
             let refused = verdict.items.first { $0.answer != .accepted && $0.reason != ItemVerdict.leftOut.reason }
             let reason = refused.flatMap { $0.reason.isEmpty ? nil : $0.reason } ?? "-"
             let facts: Logger.Metadata = [
                 "accepted": "\(accepted)", "reason": "\(TerminalText.escaped(reason))",
+                "cause": "\(refused?.cause?.rawValue ?? "-")",
             ]
             let word = accepted > 0 ? "accepted" : refused.map { OutcomeWords.of($0.answer.rawValue) } ?? "declined"
             logger.log(
@@ -59,7 +63,10 @@ enum ReceiverLog {
         case .reception(.ended(let id, let peer, let receipt, let fault)):
             guard let line = fault?.message ?? receipt.failures else { return }
             let reason = TerminalText.escaped(line)
-            logger.warning("transfer ended", metadata: metadata(peer, id, ["reason": "\(reason)"]))
+            let facts: Logger.Metadata = [
+                "reason": "\(reason)", "cause": "\((fault?.cause ?? receipt.cause)?.rawValue ?? "-")",
+            ]
+            logger.warning("transfer ended", metadata: metadata(peer, id, facts))
         case .remarked(let offer, let peer, let entry, let reason):
             let facts: Logger.Metadata = [
                 "entry": "\(TerminalText.escaped(entry, limit: 200))",

@@ -86,7 +86,7 @@ struct ReceiverRendering: Sendable {
     private static func refusal(_ verdict: Verdict) -> String {
         let answer = verdict.items.first { $0.reason != ItemVerdict.leftOut.reason } ?? verdict.items.first
         // The reason of the user's own no is for the sender.
-        guard let answer, answer != ConsentQueue.no else { return "declined" }
+        guard let answer, answer != .no else { return "declined" }
         return OutcomeWords.line(answer)
     }
 
@@ -109,7 +109,10 @@ struct ReceiverRendering: Sendable {
             EventLine(arrived(arrival), answer.state, reply).print()
         case .reception(.ended(let id, let peer, let receipt, let fault)):
             let transfer = EventLine.Transfer(id.text, from: peer.provenText)
-            EventLine(ended: transfer, fault: fault?.message, failures: receipt.failures).print()
+            EventLine(
+                ended: transfer, fault: fault.map { EventLine.End(reason: $0.message, cause: $0.cause) },
+                failures: receipt.failures
+            ).print()
         case .reception(.progressed(let id, let peer, let received, let total)):
             let transfer = EventLine.Transfer(id.text, from: peer.provenText)
             EventLine.progress(.received(transfer, EventLine.Course(bytes: received, total: total))).print()

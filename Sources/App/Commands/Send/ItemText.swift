@@ -17,18 +17,18 @@ struct ItemText {
         case opened(EventLine.SentCopy)
         /// Without a receipt; the size, if it is known.
         case sent(UInt64?)
-        case failed
+        case failed(EndCause?)
     }
 
     /// - Parameter dialect: the protocol of the transfer, on which the words depend.
     init(_ item: SendResult.Item, wait: SendOptions.Wait, by dialect: Dialect) {
         switch item {
         case .notAccepted(let verdict):
-            self.init(exit: WaftExit(verdict.answer), text: OutcomeWords.line(verdict), .failed)
+            self.init(exit: WaftExit(verdict.answer), text: OutcomeWords.line(verdict), .failed(verdict.cause))
         case .unread(let fault):
-            self.init(exit: WaftExit(fault), text: TerminalText.escaped(fault.message, limit: 1_000), .failed)
+            self.init(exit: WaftExit(fault), text: TerminalText.escaped(fault.message, limit: 1_000), .failed(.fault))
         case .lost(let fault):
-            self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), .failed)
+            self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), .failed(fault.cause))
         case .acknowledged(let receipt, _) where !dialect.givesReceipts:
             self.init(taken: receipt)
         case .acknowledged(let receipt, _):
@@ -54,9 +54,9 @@ struct ItemText {
     private init(_ receipt: ItemReceipt, wait: SendOptions.Wait) {
         switch receipt.outcome {
         case .failed(let fault):
-            self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), .failed)
+            self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), .failed(fault.cause))
         case .notSent:
-            self.init(exit: .unexpected, text: "it was not stored", .failed)
+            self.init(exit: .unexpected, text: "it was not stored", .failed(.fault))
         case .stored(let name, let size, let digest):
             let shown = TerminalText.escaped(name)
             let how = receipt.isAlready ? "already there as" : "stored as"
@@ -104,7 +104,8 @@ struct ItemText {
             .stored(.sentUnopened(item, copy, findings, EventLine.ExitReason(reason: text, exit: exit)))
         case .opened(let copy): .opened(.sent(item, copy, findings))
         case .sent(let size): .sent(EventLine.Sent(item: item, size: size))
-        case .failed: .failed(.sentItem(item, findings, EventLine.ExitReason(reason: text, exit: exit)))
+        case .failed(let cause):
+            .failed(.sentItem(item, findings, EventLine.ExitReason(reason: text, cause: cause, exit: exit)))
         }
     }
 }

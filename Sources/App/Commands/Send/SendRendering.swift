@@ -62,9 +62,12 @@ final class SendRendering: Sendable {
             if json { EventLine.offered(EventLine.Offered(offer, to: peer)).print() }
         case .answered(let verdict):
             if json { EventLine.answered(.sent(to: peer, EventLine.Answers(verdict))).print() }
-        case .busy(let reason):
+        case .busy(let reason, let cause):
             if json {
-                EventLine.busy(EventLine.Busy(to: peer, reason: reason.isEmpty ? nil : reason)).print()
+                EventLine.busy(EventLine.Busy(to: peer, reason: reason.isEmpty ? nil : reason, cause: cause)).print()
+            } else if !quiet, cause == .receiverStopped {
+                Console.shared.status(
+                    "\(TerminalText.escaped(peer, limit: 64)) stopped receiving; trying again \(Glyph.ellipsis)")
             } else if !quiet {
                 let why = reason.isEmpty ? "" : " (\(TerminalText.escaped(reason, limit: 400)))"
                 Console.shared.status(
@@ -127,7 +130,8 @@ final class SendRendering: Sendable {
         state.withLock { $0.courses[peer] = nil }
         let reason = TerminalText.escaped(failure.description, limit: 1_000)
         if json {
-            EventLine(CommandError(exit, failure.description), of: .peer(peer)).print()
+            let line = EventLine.Failure(CommandError(exit, failure.description))
+            EventLine.failed(.sending(line, to: peer, failure.cause)).print()
         } else {
             Console.shared.note("waft: \(reason)")
         }

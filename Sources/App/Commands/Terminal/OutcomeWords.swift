@@ -21,11 +21,10 @@ enum OutcomeWords {
     /// An answer with its reason, escaped.
     static func line(_ verdict: ItemVerdict) -> String {
         let reason = TerminalText.escaped(verdict.reason)
-        // The usual reason is enough; it has the time in it.
-        let nobody = "nobody answered"
-        let isOwn = reason.hasPrefix(nobody) || [SilenceWords.cancelled, SilenceWords.stopping].contains(reason)
-        if verdict.answer == .expired, reason.isEmpty || isOwn {
-            return reason.isEmpty ? "\(nobody) in time" : reason
+        if verdict.answer == .expired, let cause = verdict.cause {
+            // The reason may have the time in it. One that the other side has made up does not stand alone.
+            if reason.isEmpty { return cause.words }
+            if reason == cause.words || cause == .timeout && reason.hasPrefix("nobody answered") { return reason }
         }
         return of(verdict.answer.rawValue) + (reason.isEmpty ? "" : ": \(reason)")
     }

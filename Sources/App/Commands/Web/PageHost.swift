@@ -162,7 +162,7 @@ private final class GuestOffers: Sendable {
         case .settled(let offer), .acceptedUnasked(let offer): note(offer.via, offer.transfer)
         case .stored(let arrival), .opened(let arrival, _, _): note(arrival.via, arrival.transfer)
         case .progress(let transfer, _, _, _): transfers.withLock { $0.contains(transfer) }
-        case .ended(let transfer, _, _): transfers.withLock { $0.remove(transfer) != nil }
+        case .ended(let transfer, _, _, _): transfers.withLock { $0.remove(transfer) != nil }
         case .ready, .left, .visibility, .settings, .contacts, .protection: false
         }
     }

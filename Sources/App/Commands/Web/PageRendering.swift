@@ -110,7 +110,7 @@ struct PageRendering: Sendable {
             let name = TerminalText.escaped(arrival.stored, limit: 256)
             let sender = TerminalText.peerName(arrival.peerName)
             Console.shared.result("stored \(name), \(ByteCount.text(arrival.size)), from \(sender)")
-        case .ended(_, _, let fault?):
+        case .ended(_, _, let fault?, _):
             Console.shared.result("a transfer of a guest ended: \(TerminalText.escaped(fault, limit: 400))")
         case .acceptedUnasked, .progress, .opened, .ended, .ready, .left, .visibility, .settings, .contacts,
             .protection:

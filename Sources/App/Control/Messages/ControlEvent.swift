@@ -28,6 +28,6 @@ package enum ControlEvent: Codable, Sendable, Equatable {
     case contacts
     /// The receiver was locked or unlocked.
     case protection(ProtectionReport)
-    /// A transfer is over; `fault` is the reason for its failure, in one line.
-    case ended(transfer: String, peer: String?, fault: String?)
+    /// A transfer is over; `fault` is the reason for its failure, in one line, and `cause` its kind.
+    case ended(transfer: String, peer: String?, fault: String?, cause: EndCause?)
 }

@@ -7,6 +7,8 @@ package struct SettledOffer: Codable, Sendable, Equatable {
         /// `ItemVerdict.Answer`.
         package var answer: String
         package var reason: String?
+        /// Nil for an accepted item.
+        package var cause: EndCause?
     }
 
     /// Nil for an offer that did not wait.
@@ -39,7 +41,9 @@ package struct SettledOffer: Codable, Sendable, Equatable {
         accepted = verdicts.count { $0.answer == .accepted }
         itemCount = offer.items.count
         answers = verdicts.prefix(OfferSummary.shownItems).map { verdict in
-            Answer(answer: verdict.answer.rawValue, reason: verdict.reason.isEmpty ? nil : verdict.reason)
+            Answer(
+                answer: verdict.answer.rawValue, reason: verdict.reason.isEmpty ? nil : verdict.reason,
+                cause: verdict.cause)
         }
     }
 }

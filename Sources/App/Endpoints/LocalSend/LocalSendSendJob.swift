@@ -36,7 +36,7 @@ struct LocalSendSendJob: Sendable {
             case .refused(let refusal) where refusal.isBusy:
                 let rest = end - ContinuousClock.now
                 guard options.waitsForTurn, rest > .zero else { throw BusyError(reason: refusal.message) }
-                if told != refusal.message { request.observe(.busy(refusal.message)) }
+                if told != refusal.message { request.observe(.busy(refusal.message, .rule)) }
                 told = refusal.message
                 try await pause.take(atMost: rest, request.cancellation)
             case .refused(let refusal): throw error(for: refusal)

@@ -21,6 +21,17 @@ package struct SendError: Error, Sendable, CustomStringConvertible {
             case .refused, .unfit, .cancelled: false
             }
         }
+
+        /// The cause of such a failure, unless another one is said; nil if no offer was made.
+        fileprivate var usualCause: EndCause? {
+            switch self {
+            case .notFound, .ambiguous, .unfit: nil
+            case .unreachable: .fault
+            case .noAnswer: .timeout
+            case .refused(let code): code.usualCause
+            case .cancelled: .senderCancelled
+            }
+        }
     }
 
     package let code: Code
@@ -28,15 +39,18 @@ package struct SendError: Error, Sendable, CustomStringConvertible {
     package let description: String
     /// Whether no other attempt can bring more.
     package let isFinal: Bool
+    package let cause: EndCause?
 
-    package init(_ code: Code, _ description: String, final isFinal: Bool = false) {
+    /// - Parameter cause: nil for the usual one of `code`.
+    package init(_ code: Code, _ description: String, final isFinal: Bool = false, cause: EndCause? = nil) {
         self.code = code
         self.description = description
         self.isFinal = isFinal
+        self.cause = cause ?? code.usualCause
     }
 
     /// The time in which people there could answer an offer is over.
     package static func unanswered(_ peer: String, within time: Duration) -> SendError {
-        SendError(.noAnswer, "\(peer): \(SilenceWords.nobodyAnswered(within: time))", final: true)
+        SendError(.noAnswer, "\(peer): \(EndCause.nobodyAnswered(within: time))", final: true)
     }
 }

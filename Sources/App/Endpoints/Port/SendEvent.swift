@@ -9,7 +9,7 @@ package enum SendEvent: Sendable {
     case offered(Offer)
     case answered(Verdict)
     /// The receiver is busy and will get the same offer again. The reason is one line and may be empty.
-    case busy(String)
+    case busy(String, EndCause)
     /// Bytes of contents handed over, or there already, and of all accepted items (nil where not known). Never less than
     /// before.
     /// - Parameter moved: bytes that were sent, in all attempts.

@@ -22,12 +22,16 @@ extension SendError {
         case is CancellationError:
             self.init(.cancelled, "cancelled")
         case let away as BusyError:
+            if away.cause == .receiverStopped {
+                self.init(.noAnswer, "\(peer) stopped receiving; try again later", cause: away.cause)
+                return
+            }
             let reason = away.reason.isEmpty ? "" : ": \(away.reason)"
             self.init(.noAnswer, "\(peer) is busy\(reason); try again later, or with a longer --timeout")
         case let fault as TransferError where fault.code == .protocolViolation:
             self.init(.unreachable, "\(peer) does not keep to the protocol: \(fault.message)")
         case let fault as TransferError:
-            self.init(.refused(fault.code), "\(peer) refused: \(fault.message)")
+            self.init(.refused(fault.code), "\(peer) refused: \(fault.message)", cause: fault.cause)
         case let fault as HTTPError where fault == .silence:
             self.init(.noAnswer, "no answer from \(peer) in time")
         default:

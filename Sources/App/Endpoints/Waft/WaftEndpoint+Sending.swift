@@ -23,7 +23,7 @@ extension WaftEndpoint {
                     job.course.mayGoOn(for: options.retryFor), !cancellation.isRequested
                 else { throw SendError(error, to: request.peerText) }
                 if let away = error as? BusyError, away.reason != told {
-                    observe(.busy(away.reason))
+                    observe(.busy(away.reason, away.cause))
                     told = away.reason
                 }
                 try await pause.take(atMost: job.course.rest(of: options.retryFor), cancellation)

@@ -38,12 +38,13 @@ struct WaftSendJob: Sendable {
             try await introduce(client, peer: peer)
             verdict = try await ask(client, peer: peer)
         } catch let fault as TransferError where fault.code == .stopping {
-            throw BusyError(reason: fault.message)
+            throw BusyError(reason: fault.message, cause: fault.cause)
         }
         if !verdict.acceptsAnything, verdict.isWorthRepeating, options.waitsForTurn,
             course.mayGoOn(for: options.retryFor)
         {
-            throw BusyError(reason: verdict.items.first { $0.answer == .busy }?.reason ?? "")
+            let busy = verdict.items.first { $0.answer == .busy }
+            throw BusyError(reason: busy?.reason ?? "", cause: busy?.cause ?? .rule)
         }
         observe(.answered(verdict))
         return try await contents(client, verdict, peer: peer)

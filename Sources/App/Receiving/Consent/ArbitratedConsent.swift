@@ -46,7 +46,8 @@ struct ArbitratedConsent: ConsentAsking {
     private func verdicts(of answer: ArbiterAnswer, count: Int) -> [ItemVerdict]? {
         switch answer {
         case .accept: return Array(repeating: .accepted, count: count)
-        case .decline(let reason): return Array(repeating: ItemVerdict(.declined, reason: reason), count: count)
+        case .decline(let reason):
+            return Array(repeating: ItemVerdict(.declined, reason: reason, cause: .rule), count: count)
         case .undecided(let reason):
             logger.info("the arbiter gives no answer", metadata: ["reason": "\(reason)"])
             return nil

@@ -144,7 +144,7 @@ package final class LocalSendServer: Sendable {
         do {
             try await exchange.respond(.ok, body: ByteBuffer(bytes: try JSONEncoder().encode(session.answer)))
         } catch {
-            await close(session, TransferError(.interrupted, "the sender has left"))
+            await close(session, TransferError(ending: .fault))
             throw error
         }
     }
@@ -175,10 +175,20 @@ package final class LocalSendServer: Sendable {
 
     /// Waits for the answer. The sender takes the question back when it closes the connection, or cancels.
     private func judge(_ asked: AskedFiles, _ exchange: HTTPExchange, from visitor: Visitor) async -> Verdict {
-        let (reception, offer) = (host.reception, asked.offer)
+        let (reception, offer, left) = (host.reception, asked.offer, exchange.endCause)
         return await exchange.whileClientWaits { [self] in
-            let task = Task { await reception.judge(offer, from: visitor) }
-            let cancel: @Sendable () -> Void = { task.cancel() }
+            let cancellation = Cancellation()
+            let task = Task {
+                await reception.judge(offer, from: visitor) {
+                    // A phone that cancels says so: without it, its connection was lost.
+                    if cancellation.isRequested { return .senderCancelled }
+                    return left() == .receiverStopped ? .receiverStopped : .fault
+                }
+            }
+            let cancel: @Sendable () -> Void = {
+                cancellation.request()
+                task.cancel()
+            }
             let number = state.withLock { state in
                 state.next += 1
                 state.waiting[state.next] = (visitor, cancel)
@@ -188,7 +198,7 @@ package final class LocalSendServer: Sendable {
             return await withTaskCancellationHandler {
                 await task.value
             } onCancel: {
-                cancel()
+                task.cancel()
             }
         }
     }
@@ -229,7 +239,7 @@ package final class LocalSendServer: Sendable {
         let ended = host.ended
         interruption.set { [weak session] in
             guard let session else { return }
-            session.stop(TransferError(.stopping, "the receiver takes no more"))
+            session.stop(TransferError(.stopping, "the receiver takes no more", cause: .rule))
             Task { await ended(EndedSession(session)) }
         }
         state.withLock { $0.sessions[session.id] = session }
@@ -242,7 +252,7 @@ package final class LocalSendServer: Sendable {
         while let session = state.withLock({ $0.sessions[id] }) {
             let idle = session.idle(at: .now) ?? .zero
             if idle >= waits.file {
-                await close(session, TransferError(.interrupted, "the sender sent no more files"))
+                await close(session, TransferError(.interrupted, "the sender sent no more files", cause: .timeout))
                 return
             }
             try? await Task.sleep(for: waits.file - idle)
@@ -275,7 +285,7 @@ package final class LocalSendServer: Sendable {
     }
 
     private func cancel(_ exchange: HTTPExchange, _ target: RequestTarget, from visitor: Visitor) async throws {
-        let fault = TransferError(.cancelled, "the sender has cancelled it")
+        let fault = TransferError.senderCancelled
         if let id = target["sessionId"] {
             if let session = state.withLock({ $0.sessions[id] }), session.belongs(to: visitor) {
                 await close(session, fault)
@@ -299,7 +309,7 @@ package final class LocalSendServer: Sendable {
         await withDiscardingTaskGroup { group in
             for session in state.withLock({ Array($0.sessions.values) }) {
                 group.addTask { [host] in await host.ended(EndedSession(session)) }
-                await close(session, TransferError(.stopping, "the receiver is being stopped"))
+                await close(session, .receiverStopped)
             }
         }
     }
@@ -350,6 +360,7 @@ extension HTTPExchange {
             switch item?.answer {
             case .noRoom: .insufficientStorage
             case .busy: .conflict
+            case .expired where item?.cause == .receiverStopped: .serviceUnavailable
             case .expired: .requestTimeout
             case .accepted, .declined, .ineligible, nil: .forbidden
             }

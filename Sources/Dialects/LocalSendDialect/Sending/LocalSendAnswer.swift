@@ -49,6 +49,7 @@ package struct LocalSendRefusal: Error, Sendable {
     package var verdict: ItemVerdict? {
         switch status {
         case 403: ItemVerdict(.declined, reason: message)
+        // The cause of a refusal is not said: it is a person's no, or nobody has answered.
         case 408: ItemVerdict(.expired, reason: message)
         case 507: ItemVerdict(.noRoom, reason: message)
         default: nil

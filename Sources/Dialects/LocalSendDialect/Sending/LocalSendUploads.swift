@@ -133,5 +133,5 @@ struct LocalSendUploads: Sendable {
 }
 
 extension TransferError {
-    static let cancelledHere = TransferError(.cancelled, "cancelled")
+    static let cancelledHere = TransferError(.cancelled, "cancelled", cause: .senderCancelled)
 }

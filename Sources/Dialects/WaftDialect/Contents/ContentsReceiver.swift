@@ -18,7 +18,7 @@ final class ContentsReceiver: FrameSink {
     func receiveAll(from stream: SecureStream) throws {
         while !hasEnded {
             guard let bytes = try stream.receive(within: PeerTimeout(Limits.silence)) else {
-                throw TransferError(.interrupted, "the contents ended without their last frame")
+                throw TransferError(ending: .fault)
             }
             try decoder.decode(bytes, into: self)
         }
@@ -38,7 +38,8 @@ final class ContentsReceiver: FrameSink {
         case .itemAbandoned(let number, let fault): try transfer.abandonItem(number, fault)
         case .present(let number, let digest): try transfer.present(number, digest: digest)
         case .end: hasEnded = true
-        case .cancel: throw TransferError(.cancelled, "the sender cancelled")
+        // Its code and words are for programs of another version: people get the words for the cause.
+        case .cancel(let why): throw TransferError(ending: why.cause == .user ? .senderCancelled : why.cause)
         }
     }
 

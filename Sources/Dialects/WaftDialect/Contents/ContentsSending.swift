@@ -12,6 +12,7 @@ struct ContentsSending {
     let silence: Duration
     let maximum: Duration
     let cancellation: Cancellation
+    let reading: SourceReading
     let progressed: () -> Void
 
     /// Sends everything, reads the answer, and closes the stream.
@@ -40,7 +41,7 @@ struct ContentsSending {
             progressed()
             // Nothing follows the end, which says that all is here: a cancellation comes too late.
             if writer.hasEnded { return false }
-            var piece = cancellation.isRequested ? nil : writer.nextPiece()
+            var piece = cancellation.isRequested ? nil : reading.during { writer.nextPiece() }
             // Checked again after reading, which can last (standard input). The last piece is dropped: an end of input
             // that came with the interruption would make the item complete.
             let isCancelled = cancellation.isRequested

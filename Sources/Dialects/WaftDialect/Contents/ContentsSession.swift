@@ -8,8 +8,6 @@ struct ContentsSession {
     let transfer: IncomingTransfer
     let stream: SecureStream
 
-    static let stopping = TransferError(.stopping, "the receiver is being stopped")
-
     /// Receives everything, answers, and closes the stream.
     func run() {
         do {
@@ -20,7 +18,7 @@ struct ContentsSession {
         } catch {
             let fault = fault(for: error)
             let receipt = end(with: fault)
-            if fault == Self.stopping { answer(fault, receipt) }
+            if fault == .receiverStopped { answer(fault, receipt) }
         }
         stream.close(lingering: Limits.lingering)
     }
@@ -38,9 +36,9 @@ struct ContentsSession {
     private func fault(for error: any Error) -> TransferError {
         switch error as? SecureStreamError {
         // The task is cancelled when this receiver is being stopped.
-        case .interrupted where Task.isCancelled: Self.stopping
-        case .silent: TransferError(.interrupted, "the sender fell silent")
-        default: TransferError(.interrupted, "the connection broke off")
+        case .interrupted where Task.isCancelled: .receiverStopped
+        case .silent: TransferError(.interrupted, "the sender fell silent", cause: .timeout)
+        default: TransferError(ending: .fault)
         }
     }
 

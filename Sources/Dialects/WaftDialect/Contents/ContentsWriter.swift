@@ -91,7 +91,7 @@ final class ContentsWriter {
     /// The frame that cancels the transfer.
     static func cancelPiece() -> ByteBuffer {
         var piece = ByteBuffer()
-        piece.writeFrame(.cancel(TransferError(.cancelled, "the sender cancelled")))
+        piece.writeFrame(.cancel(.senderCancelled))
         return piece
     }
 

@@ -67,7 +67,7 @@ private struct Fields {
     }
 
     private let payload: ByteBuffer
-    private var places = InlineArray<10, Place>(repeating: Place())
+    private var places = InlineArray<11, Place>(repeating: Place())
 
     init(_ payload: ByteBuffer) throws(TransferError) {
         self.payload = payload
@@ -162,10 +162,9 @@ private struct Fields {
     }
 
     func fault() throws(TransferError) -> TransferError {
-        let code = try text(.fault).flatMap(TransferError.Code.init) ?? .unexpected
         guard let message = try text(.message), message.utf8.count <= FrameHeader.messageBytes else {
             throw FrameDecoder.malformed("no message, or one too long")
         }
-        return TransferError(code, message)
+        return TransferError(code: try text(.fault), message: message, cause: try text(.cause))
     }
 }

@@ -117,6 +117,7 @@ extension ByteBuffer {
     private mutating func writeFault(_ fault: TransferError) {
         writeField(.fault, text: fault.code.rawValue)
         writeField(.message, text: fault.message.cut(toBytes: FrameHeader.messageBytes))
+        if let cause = fault.unusualCause { writeField(.cause, text: cause.rawValue) }
     }
 }
 

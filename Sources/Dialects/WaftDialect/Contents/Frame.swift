@@ -49,6 +49,7 @@ enum FieldTag: UInt8 {
     case digest = 0x07
     case fault = 0x08
     case message = 0x09
+    case cause = 0x0a
 }
 
 enum FrameHeader {

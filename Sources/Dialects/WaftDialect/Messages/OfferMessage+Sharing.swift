@@ -36,9 +36,13 @@ extension OfferMessage {
             sender: Sender(name: offer.senderName, application: application),
             digests: offer.digests.map(\.rawValue),
             annotation: annotation.isEmpty ? nil : annotation,
-            partial: offer.takesPart ? true : nil
+            partial: offer.takesPart ? true : nil,
+            wait: offer.wait.map { UInt64(max(0, $0 / .milliseconds(1))) }
         )
     }
+
+    /// Milliseconds: a longer wait is none that ends before the receiver's own.
+    private static let longestWait: UInt64 = 86_400_000
 
     /// - Parameter items: at most `Limits.items`.
     /// - Throws: `protocolViolation`, with the reason.
@@ -51,7 +55,7 @@ extension OfferMessage {
         annotation[SourceApplication.key] = SourceApplication.valid(sender?.application)
         let digests = (digests ?? ["xxh3-128"]).prefix(16).compactMap(DigestAlgorithm.init)
         guard !digests.isEmpty else { throw .malformed("no digest that is known here") }
-        return Offer(
+        var offer = Offer(
             transfer: id,
             items: items,
             annotation: annotation,
@@ -60,6 +64,8 @@ extension OfferMessage {
             takesPart: partial ?? false,
             dialect: .waft
         )
+        if let wait, (1...Self.longestWait).contains(wait) { offer.wait = .milliseconds(wait) }
+        return offer
     }
 }
 
@@ -113,7 +119,7 @@ extension VerdictMessage {
     static func lines(_ verdict: Verdict) -> (message: Self, items: [Item]) {
         // Most items get the same answer: the message states it once.
         let first = verdict.items.first ?? ItemVerdict(.declined)
-        let common = ItemVerdict(first.answer, reason: first.reason)
+        let common = ItemVerdict(first.answer, reason: first.reason, cause: first.cause)
         var others: [Item] = []
         for (number, var item) in verdict.items.enumerated() {
             // The sender does not learn these fields.
@@ -122,11 +128,12 @@ extension VerdictMessage {
             others.append(
                 Item(
                     item: number, answer: item.answer.rawValue, reason: item.reason,
+                    cause: item.unusualCause?.rawValue,
                     kept: item.hasKept ? true : nil, present: item.present?.description))
         }
         let message = Self(
             digest: verdict.digest.rawValue, default: common.answer.rawValue,
-            reason: common.reason.isEmpty ? nil : common.reason)
+            reason: common.reason.isEmpty ? nil : common.reason, cause: common.unusualCause?.rawValue)
         return (message, others)
     }
 
@@ -134,7 +141,7 @@ extension VerdictMessage {
     init(refusing verdict: ItemVerdict) {
         self.init(
             digest: DigestAlgorithm.xxh3_128.rawValue, default: verdict.answer.rawValue,
-            reason: verdict.reason.isEmpty ? nil : verdict.reason)
+            reason: verdict.reason.isEmpty ? nil : verdict.reason, cause: verdict.unusualCause?.rawValue)
     }
 
     /// - Parameters:
@@ -146,11 +153,11 @@ extension VerdictMessage {
         guard let digest = named ?? (items.isEmpty && self.default != "accepted" ? offer.digests.first : nil) else {
             throw .malformed("a digest that was not offered")
         }
-        let common = Self.itemVerdict(self.default, reason)
+        let common = Self.itemVerdict(self.default, reason, cause)
         var answers = Array(repeating: common, count: offer.items.count)
         for item in items {
             guard answers.indices.contains(item.item) else { throw .malformed("an answer to no item") }
-            answers[item.item] = Self.itemVerdict(item.answer, item.reason)
+            answers[item.item] = Self.itemVerdict(item.answer, item.reason, item.cause)
             answers[item.item].hasKept = item.kept ?? false
             // Ignores a digest by an algorithm that this transfer does not use.
             answers[item.item].present = item.present.flatMap(Digest.init).flatMap { $0.algorithm == digest ? $0 : nil }
@@ -158,9 +165,30 @@ extension VerdictMessage {
         return Verdict(items: answers, digest: digest)
     }
 
-    private static func itemVerdict(_ answer: String, _ reason: String?) -> ItemVerdict {
+    private static func itemVerdict(_ answer: String, _ reason: String?, _ cause: String?) -> ItemVerdict {
         let line = (reason ?? "").cut(toBytes: FrameHeader.messageBytes)
-        return ItemVerdict(ItemVerdict.Answer(rawValue: answer) ?? .declined, reason: line)
+        let answer = ItemVerdict.Answer(rawValue: answer) ?? .declined
+        return ItemVerdict(
+            answer, reason: line, cause: answer == .accepted ? nil : cause.flatMap(EndCause.init(rawValue:)))
+    }
+}
+
+// A cause is only written where the answer or the code does not tell it: so every message of an earlier version has one.
+
+extension ItemVerdict {
+    fileprivate var unusualCause: EndCause? { causeForSender == answer.usualCause ? nil : causeForSender }
+}
+
+extension TransferError {
+    var unusualCause: EndCause? { cause == code.usualCause ? nil : cause }
+
+    /// - Parameters:
+    ///   - code: an unknown one reads as `unexpected`.
+    ///   - cause: an unknown one reads as the usual one of the code.
+    init(code: String?, message: String, cause: String?) {
+        self.init(
+            code.flatMap(Code.init) ?? .unexpected, message.cut(toBytes: FrameHeader.messageBytes),
+            cause: cause.flatMap(EndCause.init(rawValue:)))
     }
 }
 
@@ -192,7 +220,9 @@ extension ReceiptMessage.Item {
             }
             already = item.isAlready ? true : nil
         case .failed(let fault):
-            self.init(state: "failed", fault: fault.code.rawValue, message: fault.message)
+            self.init(
+                state: "failed", fault: fault.code.rawValue, message: fault.message, cause: fault.unusualCause?.rawValue
+            )
         case .notSent:
             self.init(state: "notSent")
         }
@@ -218,9 +248,8 @@ extension ReceiptMessage.Item {
             case "notSent":
                 return ItemReceipt(.notSent)
             default:
-                let code = fault.flatMap(TransferError.Code.init) ?? .unexpected
-                let line = (message ?? "it was not stored").cut(toBytes: FrameHeader.messageBytes)
-                return ItemReceipt(.failed(TransferError(code, line)))
+                let line = message ?? "it was not stored"
+                return ItemReceipt(.failed(TransferError(code: fault, message: line, cause: cause)))
             }
         }
     }

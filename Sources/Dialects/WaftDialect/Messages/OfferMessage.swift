@@ -49,6 +49,8 @@ struct OfferMessage: ListMessage {
     var digests: [String]?
     var annotation: [String: String]?
     var partial: Bool?
+    /// Milliseconds.
+    var wait: UInt64?
 }
 
 struct VerdictMessage: ListMessage {
@@ -56,6 +58,7 @@ struct VerdictMessage: ListMessage {
         var item: Int
         var answer: String
         var reason: String?
+        var cause: String?
         var kept: Bool?
         var present: String?
     }
@@ -64,6 +67,7 @@ struct VerdictMessage: ListMessage {
     var digest: String
     var `default`: String
     var reason: String?
+    var cause: String?
 }
 
 struct ReceiptMessage: ListMessage {
@@ -85,6 +89,7 @@ struct ReceiptMessage: ListMessage {
         var digest: String?
         var fault: String?
         var message: String?
+        var cause: String?
         var handler: Handler?
         var content: Content?
         var already: Bool?
@@ -98,4 +103,5 @@ struct FaultMessage: Codable, MessageReading {
     var v = 1
     var fault: String
     var message: String
+    var cause: String?
 }

@@ -23,19 +23,22 @@ extension ItemVerdict {
         case .ineligible: .unsupportedMediaType
         case .noRoom: .insufficientStorage
         case .busy: .serviceUnavailable
+        case .expired where cause == .receiverStopped: .serviceUnavailable
         case .expired: .requestTimeout
         }
     }
 
     /// One line for people with a program.
     var webLine: String {
+        // The reason has the cause.
+        if answer == .expired, !reason.isEmpty { return PathText.printable(reason) }
         let words =
             switch answer {
             case .accepted, .declined: "declined"
             case .ineligible: "this machine takes no such items"
             case .noRoom: "there is no room for it"
             case .busy: "there is too much to do here; try again in a moment"
-            case .expired: "nobody answered in time"
+            case .expired: EndCause.timeout.words
             }
         return reason.isEmpty ? words : "\(words): \(PathText.printable(reason))"
     }

@@ -79,7 +79,9 @@ final class GuestOffer: Sendable {
     /// Asks the host, and watches over the guest. Returns at once.
     func start(_ visitor: Visitor, on threads: (any TaskExecutor)?) {
         let task = Task(executorPreference: threads) { [self] in
-            let verdict = await reception.judge(items.offer, from: visitor)
+            let verdict = await reception.judge(items.offer, from: visitor) { [self] in
+                state.withLock { $0.fault?.cause } ?? .receiverStopped
+            }
             await answer(verdict)
         }
         let isWithdrawn = state.withLock { state in
@@ -111,7 +113,10 @@ final class GuestOffer: Sendable {
         guard !isWithdrawn else { return }
         guard verdict.acceptsAnything else {
             let isExpired = verdict.items.allSatisfy { $0.answer == .expired }
-            change { $0.report.state = isExpired ? .expired : .done }
+            change { state in
+                state.report.cause = verdict.items.first?.causeForSender
+                state.report.state = isExpired ? .expired : .done
+            }
             return ended()
         }
         do throws(TransferError) {
@@ -133,7 +138,9 @@ final class GuestOffer: Sendable {
             items.offer.transfer, from: guest.peer, binding: .scattered,
             interrupt: { [weak self] in
                 guard let self else { return }
-                Task { await self.close(.cancelled, TransferError(.stopping, "the receiver takes no more")) }
+                Task {
+                    await self.close(.cancelled, TransferError(.stopping, "the receiver takes no more", cause: .rule))
+                }
             })
         let isAccepted = verdict.items.map { $0.answer == .accepted }
         var counts: [Int: Int] = [:]
@@ -225,7 +232,8 @@ final class GuestOffer: Sendable {
         default: return nil
         }
         guard idle >= wait else { return min(wait - idle, waits.asking) }
-        await close(phase == .waiting ? .cancelled : .done, TransferError(.interrupted, "the guest has left"))
+        await close(
+            phase == .waiting ? .cancelled : .done, TransferError(.interrupted, "the guest has left", cause: .timeout))
         return nil
     }
 
@@ -249,6 +257,7 @@ final class GuestOffer: Sendable {
             for (index, item) in (receipt?.items ?? []).enumerated() {
                 state.settle(index, item.outcome, state.report.items[index].answer == "accepted" ? fault : nil)
             }
+            state.report.cause = phase == .cancelled ? fault.cause : nil
             state.report.state = phase
         }
         turns.give(open: nil)

@@ -1,3 +1,5 @@
+import Sharing
+
 /// The state of an offer as the page reads it.
 struct OfferReport: Encodable, Sendable {
     enum Phase: String, Encodable, Sendable {
@@ -50,6 +52,8 @@ struct OfferReport: Encodable, Sendable {
 
     var version = 1
     var state = Phase.waiting
+    /// Why nothing, or no more, of it is taken.
+    var cause: EndCause?
     var items: [Item]
     var files: [File]
 }

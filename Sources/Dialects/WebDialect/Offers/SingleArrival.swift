@@ -46,7 +46,9 @@ final class SingleArrival {
         let offer = Offer(items: items, senderName: senderName, digests: [.xxh3_128], takesPart: true, dialect: .web)
         self.offer = offer
         let (reception, visitor) = (host.reception, guest.visitor(from: visit))
-        return await visit.exchange.whileClientWaits { await reception.judge(offer, from: visitor) }.items
+        return await visit.exchange.whileClientWaits { [cause = visit.exchange.endCause] in
+            await reception.judge(offer, from: visitor, withdrawn: cause)
+        }.items
     }
 
     func begin(interrupt: @escaping @Sendable () -> Void) throws(TransferError) {

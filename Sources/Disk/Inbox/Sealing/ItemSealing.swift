@@ -18,7 +18,9 @@ struct ItemSealing: Sendable {
     /// An item of the class complete stops between two pieces of its contents when the lock comes, and is kept.
     /// - Throws: `stopping` while locked.
     func check() throws(TransferError) {
-        guard !isComplete || isUnlocked() else { throw TransferError(.stopping, "the receiver is locked") }
+        guard !isComplete || isUnlocked() else {
+            throw TransferError(.stopping, "the receiver is locked", cause: .rule)
+        }
     }
 
     /// A sealer for one file.

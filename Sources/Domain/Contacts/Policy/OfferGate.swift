@@ -104,7 +104,8 @@ package final class OfferGate: OfferGating {
         return policy.decide(first, of: OfferTotals(offer), from: relation, setting).outcome == .ask
     }
 
-    private static let unknowable = ItemVerdict(.busy, reason: "the other side cannot read its contacts now")
+    private static let unknowable = ItemVerdict(
+        .busy, reason: "the other side cannot read its contacts now", cause: .fault)
     private static let tooMany = ItemVerdict(.busy, reason: "too many offers wait for an answer")
 
     private static func flooded(_ offer: Offer, _ introduction: Introduction) -> GateAnswer {

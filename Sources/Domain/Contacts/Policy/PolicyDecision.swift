@@ -119,14 +119,14 @@ extension PolicyDecision.Basis {
     /// The refusal that the sender sees: no more than it could find out itself. A blocked peer gets the same answer as
     /// a stranger. The user's rules stay private.
     func refusal(_ setting: PolicySetting) -> ItemVerdict {
-        if setting.receiver == .none { return ItemVerdict(.declined, reason: "nothing is accepted here") }
+        if setting.receiver == .none { return ItemVerdict(.declined, reason: "nothing is accepted here", cause: .rule) }
         switch self {
         case .invisible, .contactsOnly: return Self.onlyContacts
         case .blocked where setting.visibility != .everyone: return Self.onlyContacts
-        default: return ItemVerdict(.declined, reason: "the other side said no")
+        default: return .privateRule
         }
     }
 
     private static let onlyContacts = ItemVerdict(
-        .declined, reason: "offers are accepted from contacts only; pair first: waft pair")
+        .declined, reason: "offers are accepted from contacts only; pair first: waft pair", cause: .rule)
 }

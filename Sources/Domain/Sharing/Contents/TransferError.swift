@@ -46,10 +46,13 @@ package struct TransferError: Error, Hashable, Sendable, CustomStringConvertible
     package let code: Code
     /// One line, lower case: the action that failed, and why.
     package let message: String
+    package let cause: EndCause
 
-    package init(_ code: Code, _ message: String) {
+    /// - Parameter cause: nil for the usual one of `code`.
+    package init(_ code: Code, _ message: String, cause: EndCause? = nil) {
         self.code = code
         self.message = message
+        self.cause = cause ?? code.usualCause
     }
 
     package var description: String { message }

@@ -91,6 +91,8 @@ package struct Offer: Sendable {
     package var takesPart: Bool
     /// The protocol of the offer. The dialect itself sets it, never the sender.
     package var dialect: Dialect
+    /// How long its sender waits for the answer; nil if it does not say so.
+    package var wait: Duration?
 
     /// The reception sets it, never the sender.
     package var origin = OfferOrigin()

@@ -102,11 +102,17 @@ package struct Receipt: Hashable, Sendable {
     /// One line about the items that came to nothing, not escaped: the first one's reason, and how many more; nil where
     /// there are none.
     package var failures: String? {
-        let faults = items.compactMap { item -> TransferError? in
+        guard let first = faults.first else { return nil }
+        return faults.count == 1 ? first.message : "\(first.message) (and \(faults.count - 1) more failed)"
+    }
+
+    /// The cause of the first of them.
+    package var cause: EndCause? { faults.first?.cause }
+
+    private var faults: [TransferError] {
+        items.compactMap { item in
             guard case .failed(let fault) = item.outcome else { return nil }
             return fault
         }
-        guard let first = faults.first else { return nil }
-        return faults.count == 1 ? first.message : "\(first.message) (and \(faults.count - 1) more failed)"
     }
 }

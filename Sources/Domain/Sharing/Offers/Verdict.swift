@@ -13,13 +13,15 @@ package struct ItemVerdict: Hashable, Sendable {
         case noRoom
         /// The receiver has too much to do; a moment later the answer may differ.
         case busy
-        /// No answer came in time.
+        /// No answer came before the offer ended.
         case expired
     }
 
     package var answer: Answer
     /// One line for the sender's user: the refused thing and the reason. Empty if the answer is enough.
     package var reason: String
+    /// Why it is not accepted; nil for an accepted item.
+    package var cause: EndCause?
     /// Where an accepted item goes. Not sent to the sender.
     package var destination: Destination
     /// The content of an accepted item must have at least one type of each list: the item was accepted without a
@@ -31,17 +33,21 @@ package struct ItemVerdict: Hashable, Sendable {
     /// sender whose item has the same digest need not send it again.
     package var present: Digest?
 
-    package init(_ answer: Answer, reason: String = "", destination: Destination = .usual) {
+    /// - Parameter cause: nil for the usual one of `answer`.
+    package init(
+        _ answer: Answer, reason: String = "", destination: Destination = .usual, cause: EndCause? = nil
+    ) {
         self.answer = answer
         self.reason = reason
         self.destination = destination
+        self.cause = cause ?? answer.usualCause
     }
 
     package static let accepted = ItemVerdict(.accepted)
 
     /// The reason of an item that goes with others which are refused, because the sender wants all or nothing.
     package static let leftOut = ItemVerdict(
-        .declined, reason: "not sent, because another item was refused; --partial sends what is accepted")
+        .declined, reason: "not sent, because another item was refused; --partial sends what is accepted", cause: .rule)
 }
 
 /// The receiver's answer to an offer, item by item.

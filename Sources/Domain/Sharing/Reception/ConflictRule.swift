@@ -41,7 +41,7 @@ package struct ConflictConsent: ConsentAsking {
             else {
                 return verdict
             }
-            return ItemVerdict(.declined, reason: ConflictRule.taken)
+            return ItemVerdict(.declined, reason: ConflictRule.taken, cause: .rule)
         }
     }
 }

@@ -24,14 +24,12 @@ package struct WaitingOffer: Sendable {
     /// When the time for an answer ends.
     package let expires: WallTime
 
-    package init(
-        number: Int, offer: Offer, peer: PeerID, freeRoom: UInt64, expires: WallTime = .now.after(Limits.consentWait)
-    ) {
+    package init(number: Int, offer: Offer, peer: PeerID, freeRoom: UInt64, expires: WallTime? = nil) {
         self.number = number
         self.offer = offer
         self.peer = peer
         self.freeRoom = freeRoom
-        self.expires = expires
+        self.expires = expires ?? .now.after(min(Limits.consentWait, offer.wait ?? Limits.consentWait))
     }
 }
 
@@ -99,7 +97,7 @@ package final class ConsentQueue: ConsentAsking {
     private static func verdict(by rule: AcceptRule) -> ItemVerdict? {
         switch rule {
         case .everyone: .accepted
-        case .none: ItemVerdict(.declined, reason: "nothing is accepted here")
+        case .none: ItemVerdict(.declined, reason: "nothing is accepted here", cause: .rule)
         case .ask, .contacts: nil
         }
     }
@@ -118,14 +116,11 @@ package final class ConsentQueue: ConsentAsking {
     @discardableResult
     package func answer(_ number: Int, _ verdicts: [ItemVerdict]) -> Bool { settle(number) { _ in verdicts } }
 
-    /// The user's refusal, in words for the sender.
-    package static let no = ItemVerdict(.declined, reason: "the other side said no")
-
     /// Answers an offer.
     /// - Returns: whether it was still waiting.
     @discardableResult
     package func answer(_ number: Int, accept: Bool) -> Bool {
-        let verdict: ItemVerdict = accept ? .accepted : Self.no
+        let verdict: ItemVerdict = accept ? .accepted : .no
         return settle(number) { Array(repeating: verdict, count: $0.items.count) }
     }
 
@@ -137,9 +132,8 @@ package final class ConsentQueue: ConsentAsking {
     /// - Returns: whether it was still waiting.
     @discardableResult
     package func answer(_ number: Int, accepting items: Set<Int>?, into folder: SafeRelativePath? = nil) -> Bool {
-        let no = Self.no
         let yes = ItemVerdict(.accepted, destination: Destination(handler: nil, folder: folder))
-        return settle(number) { offer in offer.items.indices.map { items?.contains($0) ?? true ? yes : no } }
+        return settle(number) { offer in offer.items.indices.map { items?.contains($0) ?? true ? yes : .no } }
     }
 
     /// The offers that wait now, oldest first.

@@ -107,11 +107,15 @@ package final class Reception: Sendable {
         previews().includes(contact: access == .contact)
     }
 
-    /// Answers an offer. Waits for consent; cancelling the task withdraws the offer.
+    /// Answers an offer. Waits for consent, for as long as its sender waits; cancelling the task withdraws the offer.
     ///
     /// The verdict says which accepted items are here already, wholly or in part. Reads the disk and the journal.
     /// Previews are for the consent only: neither events nor the ledger keep them.
-    package func judge(_ whole: Offer, from visitor: Visitor) async -> Verdict {
+    /// - Parameter withdrawn: the cause if the task was cancelled, and the receiver is not being stopped.
+    package func judge(
+        _ whole: Offer, from visitor: Visitor,
+        withdrawn: @escaping @Sendable () -> EndCause = { .senderCancelled }
+    ) async -> Verdict {
         var whole = whole
         whole.origin = visitor.origin
         let (peer, offer) = (visitor.peer, whole.bare())
@@ -125,7 +129,7 @@ package final class Reception: Sendable {
         } else if let refusal = admit(offer, from: visitor) {
             verdict = Verdict(all: refusal, count: offer.items.count, digest: digest)
         } else {
-            let items = eligible.verdicts(await answers(to: eligible.rest, from: peer))
+            let items = eligible.verdicts(await answers(to: eligible.rest, from: peer, withdrawn))
             let answer = Verdict(items: items, digest: digest)
             // Others may have been accepted while this one waited for consent.
             let ruling = answer.acceptsAnything ? ruling(on: offer, from: peer) : nil
@@ -141,11 +145,16 @@ package final class Reception: Sendable {
         if !Task.isCancelled { await awaitRivals(of: offer, from: peer) }
         let known = Task.isCancelled ? verdict : recognising(offer, verdict, from: peer)
         guard Task.isCancelled else { return known }
+        let cause = cause(withdrawn)
         if let left = state.withLock({ $0.ledger.withdraw(offer.transfer, connection: visitor.connection) }) {
-            neverBegan(left, TransferError(.cancelled, "the sender has taken it back"))
+            neverBegan(left, TransferError(ending: cause))
         }
-        return Verdict(
-            all: ItemVerdict(.expired, reason: SilenceWords.cancelled), count: offer.items.count, digest: digest)
+        return Verdict(all: .unanswered(cause), count: offer.items.count, digest: digest)
+    }
+
+    /// Why the task of an offer was cancelled. All tasks are cancelled when the receiver ends.
+    private func cause(_ withdrawn: () -> EndCause) -> EndCause {
+        state.withLock { $0.ledger.isStopping } ? .receiverStopped : withdrawn()
     }
 
     /// The quota's judgement of an accepted offer, by the peer's bytes that are under way; nil without a quota.
@@ -179,7 +188,9 @@ package final class Reception: Sendable {
         }
     }
 
-    private func answers(to offer: Offer, from peer: PeerID) async -> [ItemVerdict] {
+    private func answers(
+        to offer: Offer, from peer: PeerID, _ withdrawn: () -> EndCause
+    ) async -> [ItemVerdict] {
         let publication = OfferPublication { [observe, bare = offer.bare()] in
             observe(.offered(bare, from: peer))
         }
@@ -207,7 +218,7 @@ package final class Reception: Sendable {
         {
             return Array(repeating: refusal, count: count)
         }
-        let (consent, wait) = (self.consent, consentWait)
+        let (consent, wait) = (self.consent, min(consentWait, offer.wait ?? consentWait))
         let answers = await withTaskGroup(of: [ItemVerdict]?.self) { group in
             group.addTask {
                 await consent.consent(to: offer, from: peer, freeRoom: free) { publication.publish() }
@@ -222,12 +233,10 @@ package final class Reception: Sendable {
         }
         // Cancelled: a question that ends without an answer is expired, too.
         if Task.isCancelled, answers?.allSatisfy({ $0.answer == .expired }) ?? true {
-            let isStopping = state.withLock { $0.ledger.isStopping }
-            let verdict = ItemVerdict(.expired, reason: isStopping ? SilenceWords.stopping : SilenceWords.cancelled)
-            return Array(repeating: verdict, count: count)
+            return Array(repeating: .unanswered(cause(withdrawn)), count: count)
         }
         guard let answers, answers.count == count else {
-            let verdict = ItemVerdict(.expired, reason: SilenceWords.nobodyAnswered(within: wait))
+            let verdict = ItemVerdict(.expired, reason: EndCause.nobodyAnswered(within: wait))
             return Array(repeating: verdict, count: count)
         }
         return answers
@@ -281,7 +290,7 @@ package final class Reception: Sendable {
         observe(.ended(offer.transfer, from: transfer.claim.peer, receipt, fault))
     }
 
-    private static let neverCame = TransferError(.interrupted, "its contents did not come")
+    private static let neverCame = TransferError(.interrupted, "its contents did not come", cause: .timeout)
 
     // MARK: Contents
 

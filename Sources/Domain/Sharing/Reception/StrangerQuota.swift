@@ -57,7 +57,8 @@ package struct StrangerQuota: Sendable {
             let offered = offer.knownFootprint.bytes
             return { Self.judge(offered: offered, lying: lying, underWay: $0, limit: limit) }
         } catch {
-            return { _ in ItemVerdict(.busy, reason: "the other side cannot count what it has from you") }
+            return { _ in ItemVerdict(.busy, reason: "the other side cannot count what it has from you", cause: .fault)
+            }
         }
     }
 
@@ -85,7 +86,8 @@ package struct StrangerQuota: Sendable {
                     reason:
                         "the limit for one stranger is \(ByteCount.text(limit)), where each file and folder counts for "
                         + "\(ByteCount.text(Limits.entryBytes)) more; \(ByteCount.text(lying)) stored from "
-                        + "you\(onItsWay); \(ByteCount.text(offered)) offered")
+                        + "you\(onItsWay); \(ByteCount.text(offered)) offered",
+                    cause: .rule)
             }
             left -= part
         }

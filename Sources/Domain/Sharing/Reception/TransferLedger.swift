@@ -106,7 +106,7 @@ struct TransferLedger {
 
     private func refusalToRepeat(_ offer: Offer, _ peer: PeerID, at now: ContinuousClock.Instant) -> Admission? {
         let id = offer.transfer
-        let before = Admission.refused(ItemVerdict(.declined, reason: "this transfer was offered before"))
+        let before = Admission.refused(ItemVerdict(.declined, reason: "this transfer was offered before", cause: .rule))
         if waiting[id] != nil { return before }
         if cancelled.contains(id) { return .refused(Self.cancelledHere) }
         if let accepted = accepted[id], accepted.claim.peer != peer, accepted.expires > now { return before }
@@ -182,7 +182,8 @@ struct TransferLedger {
     }
 
     private static let cancelledHere = ItemVerdict(.declined, reason: "the other side has cancelled the transfer")
-    private static let stopping = ItemVerdict(.busy, reason: "the receiver is stopping")
+    private static let stopping = ItemVerdict(
+        .busy, reason: EndCause.receiverStopped.words, cause: .receiverStopped)
 
     /// A connection has closed: its accepted transfers expire at `end`, or before.
     mutating func leave(_ connection: UInt64, until end: ContinuousClock.Instant) {
