@@ -46,8 +46,8 @@ struct EndingWordsTests {
         #expect(OutcomeWords.line(ItemVerdict(.expired, cause: cause)) == cause.words)
         let other: EndCause = cause == .fault ? .rule : .fault
         if cause != .timeout {
-            let false_ = ItemVerdict(.expired, reason: cause.words, cause: other)
-            #expect(OutcomeWords.line(false_) == "no answer: \(cause.words)")
+            let wrong = ItemVerdict(.expired, reason: cause.words, cause: other)
+            #expect(OutcomeWords.line(wrong) == "no answer: \(cause.words)")
         }
     }
 
