@@ -90,7 +90,7 @@ struct OfferTests {
             waits: .init(asking: hour, piece: hour, turn: hour), ended: { ended.record(()) })
         offer.start(Visitor(guest.peer), on: disk)
         await staging.wait()
-        let closing = Task { await offer.close(.cancelled, TransferError(.cancelled, "the guest has cancelled it")) }
+        let closing = Task { await offer.close(.cancelled, .senderCancelled) }
         while offer.state.withLock({ $0.fault == nil }) { await Task.yield() }
         goOn.signal()
         await closing.value
@@ -258,6 +258,8 @@ struct OfferTests {
         await offer.close(.cancelled, TransferError(ending: cause))
         #expect(try await events.first { _ in true } == cause)
         #expect(offer.report.cause == cause)
+        // Only a guest that cancelled is told so.
+        #expect(offer.report.state == (cause == .senderCancelled ? .cancelled : .gone))
     }
 
     @Test("another guest sees and touches nothing of an offer")

@@ -115,7 +115,8 @@ final class GuestOffer: Sendable {
             let isExpired = verdict.items.allSatisfy { $0.answer == .expired }
             change { state in
                 state.report.cause = verdict.items.first?.causeForSender
-                state.report.state = isExpired ? .expired : .done
+                state.report.state =
+                    state.report.cause == .receiverStopped ? .gone : isExpired ? .expired : .done
             }
             return ended()
         }
@@ -258,7 +259,7 @@ final class GuestOffer: Sendable {
                 state.settle(index, item.outcome, state.report.items[index].answer == "accepted" ? fault : nil)
             }
             state.report.cause = phase == .cancelled ? fault.cause : nil
-            state.report.state = phase
+            state.report.state = phase == .cancelled && fault.cause != .senderCancelled ? .gone : phase
         }
         turns.give(open: nil)
         ended()

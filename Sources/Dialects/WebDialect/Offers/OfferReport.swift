@@ -10,7 +10,10 @@ struct OfferReport: Encodable, Sendable {
         /// All that was accepted is stored or has failed, or nothing was accepted.
         case done
         case expired
+        /// By the guest.
         case cancelled
+        /// By the host, or a time is over.
+        case gone
     }
 
     struct Item: Encodable, Sendable {

@@ -265,7 +265,7 @@ async function follow(job) {
 		if (news.status === 200) {
 			job.lost = false;
 			apply(job, news);
-			if (/done|expired|cancelled/.test(news.state) || job.items.every(isBad)) return finish(job, endOf(news));
+			if (/done|gone|expired|cancel/.test(news.state) || job.items.every(isBad)) return finish(job, news.state);
 			if (news.state === "answered" && !job.paused && unsent(job).length) await send(job);
 			else if (!job.broken) job.failures = 0;
 			if (job.ended) return;
@@ -433,10 +433,6 @@ function showFigures(job) {
 // The end
 
 const again = () => job.items.filter((i) => i.state !== "stored" && !/ineligible|unreadable/.test(i.state));
-
-// Only a guest that cancelled is told so.
-const endOf = ({state, cause}) =>
-	cause === "receiverStopped" || (state === "cancelled" && cause !== "senderCancelled") ? "gone" : state;
 
 function finish(job, how) {
 	job.ended = how;
