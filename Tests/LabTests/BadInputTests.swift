@@ -313,7 +313,7 @@ struct BadInputTests {
             }
             #expect(exit == 130)
             #expect(sending.exit == 11, "\(sending.errors)")
-            #expect(sending.errors.contains("stopped") || sending.errors.contains("closed"), "\(sending.errors)")
+            #expect(sending.errors.contains("is stopping") || sending.errors.contains("closed"), "\(sending.errors)")
         }
     }
 
