@@ -81,18 +81,49 @@ struct ProtectionFolderTests {
         #expect(try folder.identities(passphrase: passphrase).entries.count == 2 * VaultIdentities.maximumAges)
     }
 
-    @Test("private keys that were written before an interruption belong to the public keys of before and after it")
-    func interrupted() throws {
+    @Test("an interrupted rotation has not begun, or is finished when the keys are read", arguments: [false, true])
+    func interrupted(_ hasRecipients: Bool) throws {
         let old = try folder.setUp(passphrase: passphrase, recovery: [])
+        let new = try old.rotated()
         // As far as a rotation comes that is cut off.
-        try folder.write(try old.rotated(), passphrase: passphrase)
-        #expect(throws: Never.self) { try folder.check(try folder.identities(passphrase: passphrase)) }
+        #expect(throws: VaultError.self) {
+            try folder.write(new, passphrase: passphrase) { () throws(VaultError) in
+                if hasRecipients { try folder.write(try new.recipients(keptBy: .passphrase)) }
+                throw VaultError(.storage, "cut off")
+            }
+        }
+        let read = try folder.identities(passphrase: passphrase)
+        #expect(read.text.isEqual(to: (hasRecipients ? new : old).text))
+        #expect(throws: Never.self) { try folder.check(read) }
+        #expect(try folder.identities(passphrase: passphrase).text.isEqual(to: read.text))
         // As far as a new file comes: it is removed by the next one.
         try "half".write(toFile: folder.identityPath + ".new", atomically: false, encoding: .utf8)
         _ = try folder.rotate(passphrase: passphrase)
-        #expect(try folder.identities(passphrase: passphrase).entries.count == 6)
+        #expect(try folder.identities(passphrase: passphrase).entries.count == (hasRecipients ? 6 : 4))
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["identity.age", "recipients"])
+    }
+
+    @Test("public keys of before a rotation that were put back are noticed, and a restore puts back the newest")
+    func retiredKeys() throws {
+        let old = try folder.setUp(passphrase: passphrase, recovery: [])
+        let first = try folder.rotate(passphrase: passphrase)
+        let newest = try folder.rotate(passphrase: passphrase)
+        for keys in [old, first] {
+            try folder.write(try keys.recipients(keptBy: .passphrase))
+            let error = #expect(throws: VaultError.self) { try folder.check(newest) }
+            #expect(error?.code == .swapped && error?.description.contains("before a rotation") == true)
+            #expect(code { _ = try folder.rotate(passphrase: passphrase) } == .swapped)
+        }
+        // An earlier rotation's new file, kept by another program, is no interrupted rotation.
+        let (mark, current) = (folder.identityPath + ".new", try Data(contentsOf: URL(filePath: folder.identityPath)))
+        try folder.write(first, passphrase: passphrase)
+        try FileManager.default.moveItem(atPath: folder.identityPath, toPath: mark)
+        try current.write(to: URL(filePath: folder.identityPath))
+        #expect(try folder.identities(passphrase: passphrase).text.isEqual(to: newest.text))
+        #expect(code { try folder.check(newest) } == .swapped)
+        try folder.restore(newest, keeper: .passphrase)
+        #expect(throws: Never.self) { try folder.check(newest) }
     }
 
     @Test("private keys without public ones are no missing set-up: they are kept, and can be made whole")

@@ -134,6 +134,82 @@ struct VaultTests {
         #expect(code { try later.unlock(identities) } == .swapped)
     }
 
+    @Test("keys of one role alone notice a recovery key that was added, and another key of the other role")
+    func swappedForOneRole() throws {
+        let recovery = try AgeIdentity.generate().recipient
+        let identities = try folder.setUp(passphrase: passphrase, recovery: [recovery])
+        let foreign = try AgeIdentity.generate()
+        let (added, others) = (
+            VaultIdentities(entries: identities.entries, recovery: [recovery, foreign.recipient]),
+            VaultIdentities(
+                entries: identities.entries.map { entry in
+                    guard entry.role == .whileUnlocked else { return entry }
+                    return VaultIdentities.Entry(role: entry.role, made: entry.made, identity: foreign)
+                }, recovery: [recovery])
+        )
+        let one = identities.only(.sinceFirstUnlock)
+        for bad in [added, others] {
+            try folder.write(try bad.recipients(keptBy: .passphrase))
+            let vault = Vault(folder)
+            #expect(code { try vault.unlock(one, from: .credential) } == .swapped)
+            #expect(!vault.standing.wasUnlocked)
+        }
+        try folder.restore(identities, keeper: .passphrase)
+        let vault = Vault(folder)
+        try vault.unlock(one, from: .credential)
+        try folder.write(try added.recipients(keptBy: .passphrase))
+        #expect(code { try vault.reload() } == .swapped)
+        #expect(try !vault.recipients(for: .complete).contains(foreign.recipient))
+    }
+
+    @Test("public keys of before a rotation unlock nothing")
+    func retiredKeys() throws {
+        let old = try folder.setUp(passphrase: passphrase, recovery: [])
+        let new = try folder.rotate(passphrase: passphrase)
+        try folder.restore(old, keeper: .passphrase)
+        let vault = Vault(folder)
+        #expect(code { try vault.unlock(new) } == .swapped)
+        try folder.restore(new, keeper: .passphrase)
+        try vault.unlock(new)
+        try folder.restore(old, keeper: .passphrase)
+        #expect(code { try vault.reload() } == .swapped)
+    }
+
+    @Test("while it is held, nobody begins to read, and those who have begun read on")
+    func held() throws {
+        let identities = try folder.setUp(passphrase: passphrase, recovery: [])
+        let vault = Vault(folder)
+        try vault.unlock(identities, isHeld: true)
+        for _ in 0..<2 {
+            #expect(open(vault) == [.none, .untilFirstUnlock])
+            let sealed = try header(vault, .complete)
+            #expect(throws: Never.self) {
+                _ = try vault.fileKey(of: sealed, for: .admitted)
+                _ = try vault.fileKey(of: sealed, for: .recognising)
+            }
+            vault.release()
+            #expect(open(vault).count == 4)
+            vault.hold()
+        }
+    }
+
+    @Test("only an item that was opened for a person or a handler postpones the lock of an idle receiver")
+    func idleTime() throws {
+        let identities = try folder.setUp(passphrase: passphrase, recovery: [])
+        let vault = Vault(folder)
+        try vault.unlock(identities)
+        let unlocked = vault.lastUse
+        let (own, foreign) = (try header(vault, .complete), try header([try AgeIdentity.generate().recipient]))
+        _ = try vault.fileKey(of: own, for: .recognising)
+        #expect(code { _ = try vault.fileKey(of: foreign) } == .foreign)
+        #expect(vault.lastUse == unlocked)
+        _ = try vault.fileKey(of: own)
+        let read = vault.lastUse
+        #expect(read > unlocked)
+        _ = try vault.fileKey(of: own, for: .admitted)
+        #expect(vault.lastUse > read)
+    }
+
     @Test("without keys nothing is sealed and nothing unlocked, and damaged keys say why each time")
     func missing() throws {
         let vault = Vault(folder)

@@ -29,7 +29,8 @@ extension ProtectionFolder {
     ///
     /// - Throws: `VaultError` `swapped` if they do not, or are missing; `damaged`, `storage`.
     package func check(_ identities: VaultIdentities) throws(VaultError) {
-        guard let recipients = try recipients(), identities.match(recipients) else { throw swapped }
+        guard let recipients = try recipients() else { throw swapped }
+        guard identities.match(recipients) else { throw swapped(recipients, identities) }
     }
 
     /// Makes the keys of this machine, and writes them.
@@ -75,7 +76,7 @@ extension ProtectionFolder {
     package func changePassphrase(from old: SecretBytes, to new: SecretBytes) throws(VaultError) {
         try check(new)
         try changing { () throws(VaultError) in
-            try write(try identities(passphrase: old), passphrase: new)
+            try write(try finishedIdentities(passphrase: old), passphrase: new)
         }
     }
 
@@ -85,12 +86,12 @@ extension ProtectionFolder {
     /// - Throws: `VaultError` `wrongPassphrase`, `swapped`, `unfit`, `damaged`, `storage`. Then all is as before.
     package func rotate(passphrase: SecretBytes) throws(VaultError) -> VaultIdentities {
         try changing { () throws(VaultError) in
-            let old = try identities(passphrase: passphrase)
+            let old = try finishedIdentities(passphrase: passphrase)
             try check(old)
             let new = try old.rotated()
             let newRecipients = try new.recipients(keptBy: .passphrase)
-            try write(new, passphrase: passphrase)
-            try write(newRecipients)
+            // In this order: an interruption leaves the old keys of both kinds, or the new ones of both.
+            try write(new, passphrase: passphrase) { () throws(VaultError) in try write(newRecipients) }
             return new
         }
     }
@@ -101,6 +102,15 @@ extension ProtectionFolder {
     package func restore(_ identities: VaultIdentities, keeper: VaultMode) throws(VaultError) {
         let recipients = try identities.recipients(keptBy: keeper)
         try changing { () throws(VaultError) in try write(recipients) }
+    }
+
+    /// The error for public keys that are not the newest ones of these private keys.
+    func swapped(_ recipients: ProtectionRecipients, _ identities: VaultIdentities) -> VaultError {
+        guard identities.retired(recipients) else { return swapped }
+        return VaultError(
+            .swapped,
+            "\(recipientsPath) names keys of before a rotation, from a backup or by another program: "
+                + "what has arrived since is sealed to the old keys")
     }
 
     /// The error for public keys that do not belong to the private ones.

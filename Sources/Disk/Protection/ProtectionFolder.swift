@@ -7,7 +7,8 @@ import SystemCalls
 ///
 /// `recipients` has the public keys, `identity.age` the private ones, as a passphrase file of age. The commands write
 /// both, the receiver reads `recipients` only. A new file replaces the old one as a whole; private keys are written
-/// first, so that no item is sealed to a key that could be lost. All calls may block on the disk.
+/// first, so that no item is sealed to a key that could be lost. `identity.age.new` has the keys of a rotation until
+/// the public ones are written: it finishes an interrupted one. All calls may block on the disk.
 package struct ProtectionFolder: Sendable, Hashable {
     /// Absolute.
     package let path: String
@@ -16,6 +17,7 @@ package struct ProtectionFolder: Sendable, Hashable {
 
     package var recipientsPath: String { path + "/recipients" }
     package var identityPath: String { path + "/identity.age" }
+    private var newIdentityPath: String { identityPath + ".new" }
 
     /// About 1.2 seconds and 273 MiB: what age itself uses.
     package static let standardWorkFactor = 18
@@ -54,16 +56,34 @@ package struct ProtectionFolder: Sendable, Hashable {
     }
 
     /// Whether there is a file of private keys.
-    package var hasIdentities: Bool {
+    package var hasIdentities: Bool { Self.isThere(identityPath) }
+
+    private static func isThere(_ path: String) -> Bool {
         var status = stat()
-        return lstat(identityPath, &status) == 0
+        return lstat(path, &status) == 0
     }
 
-    /// The private keys. Runs scrypt, which needs a second and 273 MiB.
+    /// The private keys. Runs scrypt, which needs a second and 273 MiB. Finishes an interrupted rotation.
     ///
     /// - Throws: `VaultError` `wrongPassphrase`, `notSetUp` without the file, `damaged`, `storage`.
     package func identities(passphrase: SecretBytes) throws(VaultError) -> VaultIdentities {
-        try Self.identities(in: try identityFile(), identityPath, passphrase)
+        guard Self.isThere(newIdentityPath) else {
+            return try Self.identities(in: try identityFile(), identityPath, passphrase)
+        }
+        return try changing { () throws(VaultError) in try finishedIdentities(passphrase: passphrase) }
+    }
+
+    /// The private keys, for a change: as above.
+    func finishedIdentities(passphrase: SecretBytes) throws(VaultError) -> VaultIdentities {
+        let old = try Self.identities(in: try identityFile(), identityPath, passphrase)
+        // Only the keys of a rotation, whose public keys are there already: an old copy of the file is none.
+        guard Self.isThere(newIdentityPath), let recipients = (try? recipients()) ?? nil, !old.match(recipients),
+            let file = try? SmallFile.read(newIdentityPath, limit: Self.identityBytes),
+            let new = try? Self.identities(in: file, newIdentityPath, passphrase), new.follow(old),
+            new.match(recipients)
+        else { return old }
+        try putInPlace()
+        return new
     }
 
     private func identityFile() throws(VaultError) -> [UInt8] {
@@ -99,7 +119,12 @@ package struct ProtectionFolder: Sendable, Hashable {
     }
 
     /// Replaces the private keys. The old file stays until the new one was read back and opened.
-    func write(_ identities: VaultIdentities, passphrase: SecretBytes) throws(VaultError) {
+    ///
+    /// - Parameter before: what comes before the old file goes; a crash then leaves both.
+    func write(
+        _ identities: VaultIdentities, passphrase: SecretBytes,
+        before: () throws(VaultError) -> Void = { () throws(VaultError) in }
+    ) throws(VaultError) {
         let text = identities.text
         let sealed: [UInt8]
         do throws(AgeError) {
@@ -107,7 +132,7 @@ package struct ProtectionFolder: Sendable, Hashable {
         } catch {
             throw VaultError(identityPath, error)
         }
-        let new = identityPath + ".new"
+        let new = newIdentityPath
         do {
             try SmallFile.replace(new, with: sealed, exactly: 0o600)
         } catch {
@@ -121,8 +146,13 @@ package struct ProtectionFolder: Sendable, Hashable {
         }
         let opened = try Self.identities(in: back, new, passphrase)
         guard opened.text.isEqual(to: text) else { throw .damaged(new, "it does not hold the keys that were written") }
+        try before()
+        try putInPlace()
+    }
+
+    private func putInPlace() throws(VaultError) {
         do {
-            try systemCall { rename(new, identityPath) }
+            try systemCall { rename(newIdentityPath, identityPath) }
             try SmallFile.syncFolder(path)
         } catch {
             throw .unwritable(identityPath, error)

@@ -14,6 +14,8 @@ package final class Vault: Sendable {
         /// Why the public keys are not known.
         var fault: VaultError?
         var identities: [IdentityRole: [AgeIdentity]] = [:]
+        /// The public keys of those that were taken into memory last.
+        var known: VaultIdentities?
         /// Where those in memory come from.
         var origin: VaultMode?
         var since: WallTime
@@ -119,15 +121,9 @@ package final class Vault: Sendable {
     package func reload() throws(VaultError) {
         let recipients = try folder.recipients()
         try changeState { state throws(VaultError) in
-            if let new = recipients, let own = new.own {
-                for role in IdentityRole.allCases {
-                    guard let known = state.identities[role] else { continue }
-                    guard known.contains(where: { $0.recipient == own[role] }) else {
-                        throw folder.swapped
-                    }
-                }
-            } else if !state.identities.isEmpty {
-                throw folder.swapped
+            if let known = state.known {
+                guard let recipients else { throw folder.swapped }
+                guard known.match(recipients) else { throw folder.swapped(recipients, known) }
             }
             (state.recipients, state.fault) = (recipients, nil)
         }
@@ -146,7 +142,7 @@ package final class Vault: Sendable {
         let recipients = try folder.recipients()
         guard let recipients else { throw .notSetUp }
         guard !recipients.isDropBox else { throw .noIdentity }
-        guard identities.match(recipients) else { throw folder.swapped }
+        guard identities.match(recipients) else { throw folder.swapped(recipients, identities) }
         try changeState { state throws(VaultError) in
             guardMemory(true)
             if !state.isUnlocked { state.isHeld = isHeld }
@@ -166,6 +162,7 @@ package final class Vault: Sendable {
 
     /// Opens with L what comes: an unlock has ended.
     package func release() { state.withLock { $0.isHeld = false } }
+            state.known = identities.publicKeys
 
     /// Wipes the key pair L, and with `all` U too.
     package func lock(all: Bool, because cause: LockCause = .command) {
@@ -191,6 +188,7 @@ package final class Vault: Sendable {
             guard state.standing != before.standing else { return .success(()) }
             state.since = now()
             // Within the lock: the order of the changes.
+            state.known = nil
             changes.send(state.standing)
             return .success(())
         }

@@ -24,6 +24,8 @@ package struct VaultIdentities: Sendable {
     package let entries: [Entry]
     /// The recovery keys.
     package let recovery: [AgeRecipient]
+    /// The public keys of the current keys, also of a role whose private keys were left out.
+    private let current: [IdentityRole: AgeRecipient]
 
     /// Key pairs of one role, the old ones with the current one.
     package static let maximumAges = 32
@@ -31,7 +33,13 @@ package struct VaultIdentities: Sendable {
     package static let textBytes = 32 << 10
 
     package init(entries: [Entry], recovery: [AgeRecipient]) {
-        (self.entries, self.recovery) = (entries, recovery)
+        let current = Dictionary(
+            entries.map { ($0.role, $0.identity.recipient) }, uniquingKeysWith: { first, _ in first })
+        self.init(entries, recovery, current)
+    }
+
+    private init(_ entries: [Entry], _ recovery: [AgeRecipient], _ current: [IdentityRole: AgeRecipient]) {
+        (self.entries, self.recovery, self.current) = (entries, recovery, current)
     }
 
     /// New keys.
@@ -63,29 +71,40 @@ package struct VaultIdentities: Sendable {
     }
 
     /// The public key of the current key of a role; nil if there is none.
-    package func recipient(_ role: IdentityRole) -> AgeRecipient? {
-        entries.first { $0.role == role }?.identity.recipient
-    }
+    package func recipient(_ role: IdentityRole) -> AgeRecipient? { current[role] }
 
-    /// The keys of one role alone, without recovery keys.
+    /// The private keys of one role alone. All public keys stay known, to compare those of the machine with them.
     package func only(_ role: IdentityRole) -> VaultIdentities {
-        VaultIdentities(entries: entries.filter { $0.role == role }, recovery: [])
+        VaultIdentities(entries.filter { $0.role == role }, recovery, current)
     }
 
-    /// Whether there are keys of both roles.
-    var isWhole: Bool { IdentityRole.allCases.allSatisfy { recipient($0) != nil } }
+    /// These without the private keys.
+    var publicKeys: VaultIdentities { VaultIdentities([], recovery, current) }
 
-    /// Whether the public keys of a machine belong to these private keys. Those of a role of which there is no private
-    /// key here are not compared.
+    /// Whether the public keys of a machine are the newest of these, with the same recovery keys. A role of which no
+    /// key was ever here is not compared.
+    ///
+    /// Older ones do not match: whoever has learnt the keys that a rotation has retired could put them back.
     func match(_ recipients: ProtectionRecipients) -> Bool {
         guard let own = recipients.own else { return false }
-        for role in IdentityRole.allCases where recipient(role) != nil {
-            // An old key too: a rotation may have been interrupted.
-            let keys = entries.filter { $0.role == role }.map(\.identity.recipient)
-            guard keys.contains(own[role]) else { return false }
+        return current.allSatisfy { own[$0.key] == $0.value } && Set(recovery) == Set(recipients.others)
+    }
+
+    /// Whether the public keys of a machine are of before a rotation.
+    func retired(_ recipients: ProtectionRecipients) -> Bool {
+        guard let own = recipients.own, !match(recipients), Set(recovery) == Set(recipients.others) else {
+            return false
         }
-        guard isWhole else { return true }
-        return Set(recovery) == Set(recipients.others)
+        return current.keys.allSatisfy { role in
+            entries.contains { $0.role == role && $0.identity.recipient == own[role] }
+        }
+    }
+
+    /// Whether these are the keys that a rotation has made of the others.
+    func follow(_ others: VaultIdentities) -> Bool {
+        entries.count > others.entries.count
+            && entries.suffix(others.entries.count).map(\.identity.recipient)
+                == others.entries.map(\.identity.recipient)
     }
 
     /// The public keys of the current keys.

@@ -69,6 +69,7 @@ struct ProtectionPlace: Sendable {
     func tell(_ identities: VaultIdentities?, unlocks: Bool) async throws(CommandError) -> ProtectionReport? {
         guard let before = try await report() else { return nil }
         if let identities, unlocks || before.isUnlocked { return try await unlock(identities) }
+        if let identities, before.wasUnlocked { return try await unlock(identities.only(.sinceFirstUnlock)) }
         return try Self.report(in: try await Daemon.ask(.protection(.reload)))
     }
 
