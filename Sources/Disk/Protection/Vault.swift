@@ -63,8 +63,10 @@ package final class Vault: Sendable {
 
     package var standing: VaultStanding { state.withLock { $0.standing } }
 
-    /// Time since the last unlock, or since an item was opened last.
-    package var idleTime: Duration { ContinuousClock.now - state.withLock { $0.lastUse } }
+    /// Time since the last unlock, or since an item was opened last for a person or a handler.
+    package var idleTime: Duration { ContinuousClock.now - lastUse }
+
+    var lastUse: ContinuousClock.Instant { state.withLock { $0.lastUse } }
 
     /// Whether items of a class can be opened now.
     package func canOpen(_ protection: ProtectionClass) -> Bool {
@@ -92,21 +94,34 @@ package final class Vault: Sendable {
         return recipients.recipients(for: protection)
     }
 
+    /// The purpose for which a sealed file is opened.
+    package enum Use: Sendable {
+        /// A person or a handler begins to read: nothing is opened with L while it is held.
+        case reading
+        /// One of those reads on, who has begun before L was held.
+        case admitted
+        /// The receiver itself looks for what it has. It does not postpone the lock of an idle receiver.
+        case recognising
+    }
+
     /// The key of a sealed file.
     ///
-    /// - Throws: `VaultError` `locked` if a key that is not in memory could open it, `noIdentity` in a drop box,
-    ///   `foreign` if no key opens it, `notSetUp`; `damaged`, `storage`.
-    package func fileKey(of header: AgeHeader) throws(VaultError) -> SecretBytes {
+    /// - Throws: `VaultError` `locked` if a key that is not in memory could open it, or one that is held; `noIdentity` in
+    ///   a drop box, `foreign` if no key opens it, `notSetUp`; `damaged`, `storage`.
+    package func fileKey(of header: AgeHeader, for use: Use = .reading) throws(VaultError) -> SecretBytes {
         let (identities, refusal) = state.withLock { state -> ([AgeIdentity], VaultError) in
-            state.lastUse = .now
-            let identities = IdentityRole.allCases.flatMap { state.identities[$0] ?? [] }
-            if state.isUnlocked, state.wasUnlocked { return (identities, .foreign) }
+            let isHeld = state.isHeld && use == .reading
+            let roles = IdentityRole.allCases.filter { $0 != .whileUnlocked || !isHeld }
+            let identities = roles.flatMap { state.identities[$0] ?? [] }
+            if state.isUnlocked, state.wasUnlocked, !isHeld { return (identities, .foreign) }
             guard let recipients = state.recipients else { return (identities, state.fault ?? .notSetUp) }
             return (identities, recipients.isDropBox ? .noIdentity : .locked)
         }
         guard !identities.isEmpty else { throw refusal }
         do throws(AgeError) {
-            return try header.fileKey(with: identities)
+            let key = try header.fileKey(with: identities)
+            if use != .recognising { state.withLock { $0.lastUse = .now } }
+            return key
         } catch {
             throw error == .noMatch ? refusal : VaultError("the header of the sealed file", error)
         }
@@ -147,6 +162,7 @@ package final class Vault: Sendable {
             guardMemory(true)
             if !state.isUnlocked { state.isHeld = isHeld }
             (state.recipients, state.fault) = (recipients, nil)
+            state.known = identities.publicKeys
             for role in IdentityRole.allCases {
                 let keys = identities.entries.filter { $0.role == role }.map(\.identity)
                 if !keys.isEmpty { state.identities[role] = keys }
@@ -162,7 +178,6 @@ package final class Vault: Sendable {
 
     /// Opens with L what comes: an unlock has ended.
     package func release() { state.withLock { $0.isHeld = false } }
-            state.known = identities.publicKeys
 
     /// Wipes the key pair L, and with `all` U too.
     package func lock(all: Bool, because cause: LockCause = .command) {
@@ -173,6 +188,7 @@ package final class Vault: Sendable {
             state.identities[.whileUnlocked] = nil
             guard all else { return }
             state.identities = [:]
+            state.known = nil
             state.origin = nil
         }
     }
@@ -188,7 +204,6 @@ package final class Vault: Sendable {
             guard state.standing != before.standing else { return .success(()) }
             state.since = now()
             // Within the lock: the order of the changes.
-            state.known = nil
             changes.send(state.standing)
             return .success(())
         }

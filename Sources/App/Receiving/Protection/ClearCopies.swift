@@ -78,7 +78,7 @@ final class ClearCopies: ClearCopying {
         guard let clear, clear.folder(of: handler) != nil else {
             throw .tooLarge("no folder in memory can hold its clear copy: XDG_RUNTIME_DIR must be on a tmpfs")
         }
-        let keys = FileKeys(vault)
+        let keys = FileKeys(vault, for: .admitted)
         let bytes = Self.bytes(arrivals)
         let most = quota() ?? clear.free / 2
         guard bytes <= most else {
@@ -120,7 +120,7 @@ final class ClearCopies: ClearCopying {
         opened.begin([arrival], for: handler)
         do throws(ClearCopyError) {
             guard canOpen(arrival.protection) else { throw .locked }
-            let stream = try SealedStream.open(arrival, inbox: inbox, keys: FileKeys(vault))
+            let stream = try SealedStream.open(arrival, inbox: inbox, keys: FileKeys(vault, for: .admitted))
             streams.withLock { $0[ObjectIdentifier(stream)] = stream }
             // The lock that came in the meantime could not see it.
             if !stays(arrival.protection) { lock() }

@@ -81,7 +81,7 @@ extension FileInbox {
         var keys: FileKeys?
         if arrival.protection.isSealed {
             guard let vault else { throw TransferError(.notKept, "\(arrival.stored.name) is sealed") }
-            keys = FileKeys(vault)
+            keys = FileKeys(vault, for: .recognising)
         }
         do {
             return try StoredDigest.read(
@@ -99,7 +99,7 @@ extension FileInbox {
         guard arrival.protection.isSealed else {
             return ContentDigests(lasting: arrival.digest, sent: arrival.sentDigest ?? arrival.digest)
         }
-        return vault.flatMap { FileKeys($0).contentDigests(of: arrival) }
+        return vault.flatMap { FileKeys($0, for: .recognising).contentDigests(of: arrival) }
     }
 
     /// The keys to seal an item with; nil if it is not sealed.
@@ -109,7 +109,8 @@ extension FileInbox {
         guard let vault else { throw TransferError(.storage, "it cannot be sealed: there are no keys") }
         do {
             return ItemSealing(
-                recipients: try vault.recipients(for: protection), keys: FileKeys(vault), kept: staging.keptSealers,
+                recipients: try vault.recipients(for: protection), keys: FileKeys(vault, for: .recognising),
+                kept: staging.keptSealers,
                 isComplete: protection == .complete, isUnlocked: { vault.isUnlocked })
         } catch {
             throw TransferError(error)

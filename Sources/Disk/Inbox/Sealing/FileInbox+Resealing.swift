@@ -125,7 +125,7 @@ extension FileInbox {
         _ place: InboxPlace, _ arrival: Arrival, _ arrived: ContentDigests, as protection: ProtectionClass
     ) throws -> ResealedCopy {
         let isTree = arrival.item.kind == .tree
-        let keys = arrival.protection.isSealed ? vault.map { FileKeys($0) } : nil
+        let keys = arrival.protection.isSealed ? vault.map { FileKeys($0, for: .admitted) } : nil
         // The known Inbox, and the staging folder on its disk.
         _ = try freeRoom()
         guard let staging else { throw TransferError.anotherInbox }
@@ -152,7 +152,7 @@ extension FileInbox {
         do {
             let read = try StoredDigest.read(
                 staged.name, in: staged.staging.folder.raw, isTree: staged.isTree, algorithm: digest.algorithm,
-                keys: isSealed ? vault.map { FileKeys($0) } : nil, fromDisk: true)
+                keys: isSealed ? vault.map { FileKeys($0, for: .admitted) } : nil, fromDisk: true)
             if read.digest == digest { return }
         } catch {
             throw TransferError(.storage, "the new form cannot be read back: \(error.message)")

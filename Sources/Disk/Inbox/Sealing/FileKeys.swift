@@ -13,8 +13,8 @@ package struct FileKeys: Sendable {
     }
 
     /// The keys that a vault has in memory.
-    package init(_ vault: Vault) {
-        self.init { header throws(VaultError) in try vault.fileKey(of: header) }
+    package init(_ vault: Vault, for use: Vault.Use = .reading) {
+        self.init { header throws(VaultError) in try vault.fileKey(of: header, for: use) }
     }
 
     func key(of header: AgeHeader) throws(VaultError) -> SecretBytes { try find(header) }
