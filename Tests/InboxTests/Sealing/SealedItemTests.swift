@@ -170,6 +170,51 @@ struct SealedItemTests {
         #expect(listing(of: place.folder / "out") == [])
     }
 
+    @Test(
+        "another file that was sealed to the same keys is not opened as the item that arrived",
+        arguments: [false, true])
+    func replaced(_ isTree: Bool) throws {
+        let place = try SealedInbox()
+        let (bytes, evil) = (noise(70_000), noise(70_000, seed: 2))
+        func receive(_ bytes: [UInt8], _ name: String) throws -> Arrival {
+            guard isTree else { return try place.receive(bytes, as: name) }
+            let staged = try place.stage(name, kind: .tree)
+            try staged.beginFile(try entry("b", size: UInt64(bytes.count)))
+            try staged.write(bytes)
+            try staged.endFile()
+            var listing = TreeListing(.xxh3_128)
+            listing.file(try SafeRelativePath("b"), executable: false, digest: .of(.xxh3_128, bytes))
+            return try place.store(staged, as: name, kind: .tree, of: listing.finalize(), size: bytes.count)
+        }
+        let arrival = try receive(bytes, "a")
+        let other = try receive(evil, "o")
+        try place.unlock()
+        let keys = FileKeys(place.vault)
+        let clear = try #require(ClearFolder(candidates: ["/dev/shm/waft-test-\(getpid())-\(isTree)"]))
+        defer { clear.end() }
+        _ = clear.folder(of: "reader")
+        _ = try clear.copy(arrival, inbox: place.path, keys: keys, for: "reader")
+        // Under the other's name, with its size.
+        let below = isTree ? "/b.age" : ""
+        #expect(rename(other.stored.path + below, arrival.stored.path + below) == 0)
+        func code(_ body: () throws -> Void) -> LeavingError.Code? {
+            do { try body() } catch { return (error as? LeavingError)?.code }
+            return nil
+        }
+        #expect(code { _ = try clear.copy(arrival, inbox: place.path, keys: keys, for: "reader") } == .mismatch)
+        #expect(listing(of: clear.path + "/reader") == [])
+        mkdir(place.folder / "out", 0o755)
+        #expect(
+            code { _ = try InboxLeaving.take(arrival, inbox: place.path, to: place.folder / "out", keys: keys) }
+                == .mismatch)
+        #expect(listing(of: place.folder / "out") == [])
+        guard !isTree else { return }
+        #expect(InboxContents.beginning(of: arrival, inbox: place.path, keys: keys, limit: 100_000) == nil)
+        let sink = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        defer { close(sink) }
+        #expect(code { try InboxContents.write(arrival, inbox: place.path, keys: keys, to: sink) } == .mismatch)
+    }
+
     @Test("an item leaves the Inbox in the clear, and only while it can be opened")
     func taking() throws {
         let place = try SealedInbox()

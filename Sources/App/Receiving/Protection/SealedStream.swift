@@ -1,3 +1,4 @@
+import Digests
 import Glibc
 import Handlers
 import Inbox
@@ -8,16 +9,18 @@ import SystemCalls
 final class SealedStream: @unchecked Sendable {
     private let arrival: Arrival
     private let file: SealedFile
+    /// Of the contents that arrived.
+    private let digest: Digest
 
-    private init(_ arrival: Arrival, _ file: SealedFile) {
-        self.arrival = arrival
-        self.file = file
+    private init(_ arrival: Arrival, _ file: SealedFile, _ digest: Digest) {
+        (self.arrival, self.file, self.digest) = (arrival, file, digest)
     }
 
     /// - Parameter inbox: absolute path of the Inbox.
     static func open(_ arrival: Arrival, inbox: String, keys: FileKeys) throws(ClearCopyError) -> ClearStream {
         do throws(LeavingError) {
-            let source = SealedStream(arrival, try InboxContents.open(arrival, inbox: inbox, keys: keys))
+            let file = try InboxContents.open(arrival, inbox: inbox, keys: keys)
+            let source = SealedStream(arrival, file, try InboxContents.digest(of: arrival, keys: keys))
             var shown = arrival
             if let digests = keys.contentDigests(of: arrival) { shown.facts.digest = digests.sent }
             return ClearStream(shown) { sink throws(ClearCopyError) in try source.pass(sink) }
@@ -28,7 +31,8 @@ final class SealedStream: @unchecked Sendable {
 
     private func pass(_ sink: ClearStream.Sink) throws(ClearCopyError) {
         do throws(SealedFileError) {
-            try file.read(upTo: file.size) { contents throws(SealedFileError) in
+            // Other contents are known at their end, before the program sees it.
+            try InboxContents.read(file, digest) { contents throws(SealedFileError) in
                 // Nobody hears of this one: the program has ended, or does not get the rest.
                 guard sink(contents) else { throw .system(SystemError(ECANCELED)) }
             }

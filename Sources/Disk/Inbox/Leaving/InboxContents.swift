@@ -1,3 +1,4 @@
+package import Digests
 import Glibc
 package import Sharing
 import SystemCalls
@@ -7,14 +8,47 @@ package enum InboxContents {
     /// The first bytes of a sealed item.
     ///
     /// - Parameter limit: bytes, at most.
-    /// - Returns: nil while it is locked, and if it cannot be read.
+    /// - Returns: nil while it is locked, and if it cannot be read or is not the item that arrived. Only of a longer item the
+    ///   bytes are not compared.
     package static func beginning(of arrival: Arrival, inbox: String, keys: FileKeys, limit: Int) -> [UInt8]? {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         guard let place = try? InboxPlace(arrival.stored.path, inbox: inbox),
             case let raw = openat(place.folder.raw, place.name, flags), raw >= 0,
             let file = try? SealedFile.open(FileDescriptor(owning: raw), keys)
         else { return nil }
-        return try? file.bytes(at: 0, count: limit)
+        guard let bytes = try? file.bytes(at: 0, count: limit) else { return nil }
+        guard file.size <= UInt64(limit) else { return bytes }
+        guard let arrived = ArrivedContents.digest(ofFile: arrival, keys),
+            Digest.of(arrived.algorithm, bytes) == arrived
+        else { return nil }
+        return bytes
+    }
+
+    /// Passes all contents of a sealed item on, and compares them with those that arrived.
+    ///
+    /// - Parameters:
+    ///   - arrived: the digest of those (`digest`).
+    ///   - body: as in `SealedFile.read`.
+    /// - Throws: `damaged` also at the end, if other contents were sealed in its place; or as `SealedFile.read`.
+    package static func read(
+        _ file: SealedFile, _ arrived: Digest, _ body: (UnsafeRawBufferPointer) throws(SealedFileError) -> Void
+    ) throws(SealedFileError) {
+        var state = DigestState(arrived.algorithm)
+        try file.read(upTo: file.size) { bytes throws(SealedFileError) in
+            state.update(bytes)
+            try body(bytes)
+        }
+        guard state.finalize() == arrived else { throw .damaged(ArrivedContents.reason) }
+    }
+
+    /// The digest of the contents that arrived as a sealed file.
+    ///
+    /// - Throws: `mismatch` if the journal has none that can be opened.
+    package static func digest(of arrival: Arrival, keys: FileKeys) throws(LeavingError) -> Digest {
+        guard let digest = ArrivedContents.digest(ofFile: arrival, keys) else {
+            throw reason(SealedFileError.damaged("its digest in the journal cannot be opened"), arrival)
+        }
+        return digest
     }
 
     /// Opens a sealed item.
@@ -57,16 +91,24 @@ package enum InboxContents {
     ///   - inbox: absolute path of the Inbox.
     ///   - keys: those of sealed items.
     ///   - target: open for writing; stays open.
-    /// - Throws: `LeavingError`. Contents of a sealed item that were written before are authentic, but not all.
+    /// - Throws: `LeavingError`; `mismatch` at the end, if other contents were sealed in the place of the item.
     package static func write(
         _ arrival: Arrival, inbox: String, keys: FileKeys, to target: Int32
     ) throws(LeavingError) {
         do {
+            if arrival.protection.isSealed {
+                let file = try open(arrival, inbox: inbox, keys: keys)
+                let digest = try digest(of: arrival, keys: keys)
+                return try read(file, digest) { bytes throws(SealedFileError) in
+                    do throws(SystemError) { try OwnTree.write(bytes, to: target) } catch { throw .system(error) }
+                }
+            }
             let file = try file(of: arrival, inbox)
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4_096)
             defer { buffer.deallocate() }
-            try OwnTree.pass(
-                file.raw, to: target, arrival.protection.isSealed ? keys : nil, through: buffer, { _ in })
+            try OwnTree.pass(file.raw, to: target, nil, through: buffer, { _ in })
+        } catch let error as LeavingError {
+            throw error
         } catch {
             throw reason(error, arrival)
         }

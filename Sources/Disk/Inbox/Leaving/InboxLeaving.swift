@@ -257,17 +257,25 @@ private struct Taking {
         ExtendedAttributes.set(attributes, on: copy)
     }
 
-    /// Reads the copy back from the disk and compares it with the arrival. If they differ because the item in the Inbox
+    /// Reads the copy back from the disk and compares it with the arrival. If they differ because an open item in the Inbox
     /// was edited, compares it with that item.
     private func compare(_ temporary: String) throws(LeavingError) {
         do {
+            if let keys {
+                let isThis = try ArrivedContents.areIn(
+                    temporary, in: folder.raw, arrival, at: place, keys, fromDisk: true)
+                if isThis { return }
+                throw SealedFileError.damaged("\(ArrivedContents.reason), or the target disk is bad")
+            }
             let algorithm = arrival.digest.algorithm
             let copy = try StoredDigest.read(
                 temporary, in: folder.raw, isTree: isTree, algorithm: algorithm, fromDisk: true)
-            if keys == nil, copy.digest == arrival.digest { return }
+            if copy.digest == arrival.digest { return }
             let original = try StoredDigest.read(
-                place.name, in: place.folder.raw, isTree: isTree, algorithm: algorithm, keys: keys)
+                place.name, in: place.folder.raw, isTree: isTree, algorithm: algorithm)
             if copy == original { return }
+        } catch let error as SealedFileError {
+            throw LeavingError("\(what) to \(path)", error)
         } catch {
             throw LeavingError(.mismatch, "\(what) to \(path): the copy cannot be compared: \(error)")
         }

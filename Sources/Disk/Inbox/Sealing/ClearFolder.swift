@@ -120,6 +120,9 @@ package struct ClearFolder: Sendable {
 
     /// Removes all clear copies. The folders of the programs stay: the sandboxes of running ones know them.
     ///
+            if arrival.protection.isSealed, try !ArrivedContents.areIn(name, in: folder.raw, arrival, at: place, keys) {
+                throw SealedFileError.damaged(ArrivedContents.reason)
+            }
     /// - Parameter isKept: whether the copy of an item, by its number, stays with a program.
     package func removeAll(besides isKept: (_ program: String, _ number: String) -> Bool = { _, _ in false }) {
         guard let top = try? FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else { return }
@@ -127,6 +130,7 @@ package struct ClearFolder: Sendable {
         for program in Self.names(in: top.raw) {
             let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
             let raw = openat(top.raw, program, flags)
+            if let error = error as? StoredDigestError { throw LeavingError(what, error) }
             guard raw >= 0 else { continue }
             let folder = FileDescriptor(owning: raw)
             for name in Self.names(in: folder.raw) where !isKept(program, name) {

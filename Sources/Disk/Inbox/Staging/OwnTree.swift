@@ -144,7 +144,7 @@ enum OwnTree {
         }
     }
 
-    private static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) {
+    static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) {
         var rest = bytes
         while !rest.isEmpty {
             let written = try systemCall { Glibc.write(file, rest.baseAddress, rest.count) }
