@@ -2,6 +2,8 @@ import Glibc
 import Inbox
 import Settings
 import Sharing
+import Synchronization
+import SystemCalls
 
 /// The clear copy of a sealed item, for a program that a person has chosen. It lies in memory; the receiver removes it when
 /// it locks or ends.
@@ -22,11 +24,15 @@ enum ClearDocument {
 
         private static let prefix = "org.waft.documents-"
 
-        /// Whether a program's name is that of a process that has died without its end.
-        fileprivate static func isDead(_ program: String) -> Bool {
-            guard program.hasPrefix(prefix), let process = pid_t(program.dropFirst(prefix.count)) else { return false }
-            return kill(process, 0) != 0 && errno == ESRCH
-        }
+        fileprivate static func isProcess(_ program: String) -> Bool { program.hasPrefix(prefix) }
+    }
+
+    /// The folder of this process, locked while it lives.
+    private static let held = Mutex<OpenFolder?>(nil)
+
+    /// Removes the copies that dead processes of this home have left.
+    static func removeDead(_ home: Home) {
+        ClearFolder.removeDead(candidates: home.clearFolders, isOwn: Reader.isProcess)
     }
 
     /// - Throws: `CommandError`: `locked`; `noRoom` for an item that does not fit in memory.
@@ -42,12 +48,20 @@ enum ClearDocument {
             throw tooLarge(arrival, "its clear copy takes more than \(ByteCount.text(most)) of memory (clearQuota)")
         }
         let inbox = try context.inbox
-        for name in folder.programs where Reader.isDead(name) { folder.end(name) }
-        guard folder.folder(of: program) != nil else { throw tooLarge(arrival, noFolder) }
+        let isThere =
+            switch reader {
+            case .applications: folder.folder(of: program) != nil
+            case .thisProcess:
+                held.withLock { held in
+                    if held == nil { held = folder.hold(program) }
+                    return held != nil
+                }
+            }
+        guard isThere else { throw tooLarge(arrival, noFolder) }
         do throws(LeavingError) {
             return try folder.copy(arrival, inbox: inbox, keys: ReceiverKeys.keys, for: program)
         } catch {
-            if case .thisProcess = reader { folder.end(program) }
+            if case .thisProcess = reader { end(program, in: folder) }
             throw Leaving.failure(error)
         }
     }
@@ -55,7 +69,13 @@ enum ClearDocument {
     /// Removes the copy of this process.
     static func end(_ arrival: Arrival) {
         guard arrival.protection.isSealed, let context = try? CommandContext(isForgiving: true) else { return }
-        ClearFolder(candidates: context.home.clearFolders, isSwept: false)?.end(Reader.thisProcess.program)
+        guard let folder = ClearFolder(candidates: context.home.clearFolders, isSwept: false) else { return }
+        end(Reader.thisProcess.program, in: folder)
+    }
+
+    private static func end(_ program: String, in folder: ClearFolder) {
+        folder.end(program)
+        held.withLock { $0 = nil }
     }
 
     private static func tooLarge(_ arrival: Arrival, _ reason: String) -> CommandError {

@@ -21,6 +21,7 @@ struct CommandContext {
         isForgiving: Bool = false, _ apply: (inout Settings) throws(CommandError) -> Void = { _ in }
     ) throws(CommandError) {
         home = try Self.place()
+        ClearDocument.removeDead(home)
         var settings = Settings(hostName: Self.hostName)
         func read(_ body: (inout Settings) throws(Settings.InvalidError) -> Void) throws(CommandError) {
             do throws(Settings.InvalidError) {

@@ -1,23 +1,75 @@
 import CLinuxShims
 import Glibc
 package import Sharing
-import SystemCalls
+package import SystemCalls
 
 /// The folder of clear copies of sealed items, in memory: each program has a folder in it, with a folder for each item.
 package struct ClearFolder: Sendable {
     /// Absolute path.
     package let path: String
+    /// Of a receiver: its lock, which says that it lives.
+    private let hold: OpenFolder?
 
     /// Takes the first folder that can be used, and makes it if it is missing. Blocks on the disk.
     ///
     /// - Parameters:
     ///   - candidates: absolute paths; the folders above the last name of each exist.
-    ///   - isSwept: whether to remove the remains of an earlier receiver.
+    ///   - isSwept: for a receiver: whether to remove the remains of an earlier one, and to hold the folder.
     /// - Returns: nil unless one is on a tmpfs, belongs to this user and is closed to others.
     package init?(candidates: [String], isSwept: Bool = true) {
         guard let path = candidates.first(where: { (try? Self.own($0)) == true }) else { return nil }
         self.path = path
+        hold = isSwept ? Self.hold(path) : nil
         if isSwept { removeAll() }
+    }
+
+    /// Makes a folder, and locks it for as long as the result is referred to.
+    ///
+    /// - Returns: nil if it cannot be made.
+    private static func hold(_ path: String) -> OpenFolder? {
+        // Another program may remove it before it is locked.
+        for _ in 0..<100 {
+            guard mkdir(path, 0o700) == 0 || errno == EEXIST,
+                let folder = try? FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+            else { return nil }
+            // It waits for a program that looks for the dead, which takes no time.
+            guard flock(folder.raw, LOCK_SH) == 0 else { return nil }
+            var (held, named) = (stat(), stat())
+            if fstat(folder.raw, &held) == 0, lstat(path, &named) == 0, held.st_ino == named.st_ino {
+                return OpenFolder(folder)
+            }
+        }
+        return nil
+    }
+
+    /// The folder of a program that lives by itself, made if it is missing. Its copies stay while the result is referred
+    /// to, also without a receiver.
+    package func hold(_ program: String) -> OpenFolder? { Self.hold(path + "/" + program) }
+
+    /// Removes the clear copies of dead processes.
+    ///
+    /// A living receiver holds the folder, and a program that lives by itself its own one: the number of a process says
+    /// nothing, since another one may have it by now.
+    ///
+    /// - Parameters:
+    ///   - candidates: as above.
+    ///   - isOwn: whether a name is that of a program that lives by itself.
+    package static func removeDead(candidates: [String], isOwn: (String) -> Bool) {
+        for path in candidates {
+            guard let folder = try? FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else { continue }
+            var status = stat()
+            guard fstat(folder.raw, &status) == 0, status.st_uid == geteuid() else { continue }
+            let hasReceiver = flock(folder.raw, LOCK_EX | LOCK_NB) != 0
+            for name in names(in: folder.raw) where !hasReceiver || isOwn(name) {
+                let raw = openat(folder.raw, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                guard raw >= 0 else { continue }
+                let program = FileDescriptor(owning: raw)
+                guard flock(program.raw, LOCK_EX | LOCK_NB) == 0 else { continue }
+                try? OwnTree.remove(name, in: folder.raw)
+            }
+            // It stays if something is in it.
+            if !hasReceiver { rmdir(path) }
+        }
     }
 
     /// - Returns: whether the folder is on a tmpfs.
@@ -68,6 +120,9 @@ package struct ClearFolder: Sendable {
             try OwnTree.copy(
                 place.name, in: place.folder.raw, as: name, in: folder.raw, through: buffer, keys: keys,
                 copied: { _ in })
+            if arrival.protection.isSealed, try !ArrivedContents.areIn(name, in: folder.raw, arrival, at: place, keys) {
+                throw SealedFileError.damaged(ArrivedContents.reason)
+            }
             if arrival.item.kind != .tree {
                 let isExecutable = try place.status().st_mode & 0o111 != 0
                 try systemCall { fchmodat(folder.raw, name, isExecutable ? 0o500 : 0o400, 0) }
@@ -75,6 +130,7 @@ package struct ClearFolder: Sendable {
         } catch {
             remove(arrival.number, of: program)
             if let error = error as? SealedFileError { throw LeavingError(what, error) }
+            if let error = error as? StoredDigestError { throw LeavingError(what, error) }
             throw LeavingError(what, error as? SystemError ?? SystemError(EIO))
         }
         return holder + "/" + name
@@ -106,12 +162,6 @@ package struct ClearFolder: Sendable {
         return isThere ? .there : isHidden ? .cleared : .taken
     }
 
-    /// The programs that have a folder.
-    package var programs: [String] {
-        guard let top = try? FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else { return [] }
-        return Self.names(in: top.raw)
-    }
-
     /// Removes the clear copies of a program, and its folder.
     package func end(_ program: String) {
         guard let top = try? FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else { return }
@@ -120,9 +170,6 @@ package struct ClearFolder: Sendable {
 
     /// Removes all clear copies. The folders of the programs stay: the sandboxes of running ones know them.
     ///
-            if arrival.protection.isSealed, try !ArrivedContents.areIn(name, in: folder.raw, arrival, at: place, keys) {
-                throw SealedFileError.damaged(ArrivedContents.reason)
-            }
     /// - Parameter isKept: whether the copy of an item, by its number, stays with a program.
     package func removeAll(besides isKept: (_ program: String, _ number: String) -> Bool = { _, _ in false }) {
         guard let top = try? FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else { return }
@@ -130,7 +177,6 @@ package struct ClearFolder: Sendable {
         for program in Self.names(in: top.raw) {
             let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
             let raw = openat(top.raw, program, flags)
-            if let error = error as? StoredDigestError { throw LeavingError(what, error) }
             guard raw >= 0 else { continue }
             let folder = FileDescriptor(owning: raw)
             for name in Self.names(in: folder.raw) where !isKept(program, name) {
