@@ -255,15 +255,19 @@ struct VaultTests {
         #expect(vault.standing.since == WallTime(milliseconds: 4))
     }
 
-    @Test("the memory is guarded for as long as there is a private key in it")
+    @Test("the memory is guarded from the set-up on, also while it is locked: what comes is in it before it is sealed")
     func guardedMemory() throws {
-        let identities = try folder.setUp(passphrase: passphrase, recovery: [])
         let guarded = Mutex<[Bool]>([])
         let vault = Vault(folder, guardMemory: { isSecret in guarded.withLock { $0.append(isSecret) } })
+        #expect(guarded.withLock { $0 } == [])
+        let identities = try folder.setUp(passphrase: passphrase, recovery: [])
+        try vault.reload()
+        #expect(guarded.withLock { $0.last } == true)
         try vault.unlock(identities)
-        vault.lock(all: false)
-        #expect(guarded.withLock { $0 } == [true])
         vault.lock(all: true)
-        #expect(guarded.withLock { $0.last } == false)
+        #expect(guarded.withLock { $0.last } == true)
+        let next = Mutex<[Bool]>([])
+        _ = Vault(folder, guardMemory: { isSecret in next.withLock { $0.append(isSecret) } })
+        #expect(next.withLock { $0 } == [true])
     }
 }

@@ -26,6 +26,8 @@ package final class Vault: Sendable {
         var lastUse = ContinuousClock.now
 
         var isUnlocked: Bool { identities[.whileUnlocked] != nil }
+        /// Whether there is something to guard: private keys, or contents that are sealed while they come.
+        var isSecret: Bool { recipients != nil || fault != nil || !identities.isEmpty }
         var wasUnlocked: Bool { identities[.sinceFirstUnlock] != nil }
 
         var standing: VaultStanding {
@@ -48,7 +50,8 @@ package final class Vault: Sendable {
     ///
     /// - Parameters:
     ///   - now: the time of changes.
-    ///   - guardMemory: called with true before the first private key is in memory, and with false after the last.
+    ///   - guardMemory: called with true as soon as data protection is set up, before anything is sealed or opened, and
+    ///     with false when it is not any more.
     package init(
         _ folder: ProtectionFolder, now: @escaping @Sendable () -> WallTime = { .now },
         guardMemory: @escaping @Sendable (Bool) -> Void = { _ in }
@@ -56,6 +59,7 @@ package final class Vault: Sendable {
         (self.folder, self.now, self.guardMemory) = (folder, now, guardMemory)
         var first = State(since: now())
         do throws(VaultError) { first.recipients = try folder.recipients() } catch { first.fault = error }
+        if first.isSecret { guardMemory(true) }
         state = Mutex(first)
     }
 
@@ -159,7 +163,7 @@ package final class Vault: Sendable {
         guard !recipients.isDropBox else { throw .noIdentity }
         guard identities.match(recipients) else { throw folder.swapped(recipients, identities) }
         try changeState { state throws(VaultError) in
-            guardMemory(true)
+            if !state.isSecret { guardMemory(true) }
             if !state.isUnlocked { state.isHeld = isHeld }
             (state.recipients, state.fault) = (recipients, nil)
             state.known = identities.publicKeys
@@ -200,7 +204,7 @@ package final class Vault: Sendable {
                 state = before
                 return .failure(error)
             }
-            if state.identities.isEmpty { guardMemory(false) }
+            if state.isSecret != before.isSecret { guardMemory(state.isSecret) }
             guard state.standing != before.standing else { return .success(()) }
             state.since = now()
             // Within the lock: the order of the changes.

@@ -32,6 +32,8 @@ int CLinuxShims_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0L, 0L, 0L, 0L); 
 
 int CLinuxShims_set_dumpable(int value) { return prctl(PR_SET_DUMPABLE, (long)value, 0L, 0L, 0L); }
 
+void CLinuxShims_overwrite_freed(int byte) { mallopt(M_PERTURB, byte); }
+
 int CLinuxShims_pidfd_send_signal(int process, int signal) {
     return (int)syscall(SYS_pidfd_send_signal, process, signal, NULL, 0U);
 }

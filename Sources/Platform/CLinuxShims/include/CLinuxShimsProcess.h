@@ -22,6 +22,10 @@ int CLinuxShims_be_opaque(void);
 int CLinuxShims_dumpable(void);
 int CLinuxShims_set_dumpable(int value);
 
+/* Lets malloc overwrite memory that is given back, with a byte that is not 0; with 0 not any more. Not blocks up to 1 KiB,
+   which malloc keeps for their thread. */
+void CLinuxShims_overwrite_freed(int byte);
+
 /* pidfd_send_signal(2). */
 int CLinuxShims_pidfd_send_signal(int process, int signal);
 

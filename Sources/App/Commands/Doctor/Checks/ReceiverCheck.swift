@@ -41,7 +41,7 @@ struct ReceiverCheck: DoctorCheck {
 
     /// Other receivers that share this machine's network.
     private static func others(than own: Int32?) -> [ProcessEntry] {
-        let network = ProcessEntry.link("/proc/self/ns/net")
+        let network = ProcessEntry.network("/proc/self")
         return ProcessEntry.all.filter { process in
             guard process.id != own, process.network == nil || process.network == network else { return false }
             switch process.name {

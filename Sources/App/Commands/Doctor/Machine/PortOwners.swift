@@ -41,10 +41,20 @@ enum PortOwners {
         guard !entries.isEmpty else { return [] }
         let processes = processes(with: Set(entries.map(\.inode)))
         var seen: Set<Owner> = []
-        return entries.flatMap { entry in
-            (processes[entry.inode] ?? []).map { Owner(user: entry.user, process: $0.id, program: $0.name) }
-                + (processes[entry.inode] == nil ? [Owner(user: entry.user)] : [])
+        return entries.flatMap { entry -> [Owner] in
+            if let seen = processes[entry.inode] {
+                return seen.map { Owner(user: entry.user, process: $0.id, program: $0.name) }
+            }
+            let receiver = entry.user == geteuid() ? hiddenReceiver : nil
+            return [Owner(user: entry.user, process: receiver?.id, program: receiver?.name)]
         }.filter { seen.insert($0).inserted }
+    }
+
+    /// A receiver of this user that none may look into, as with data protection: a hidden socket of the user is its own.
+    private static var hiddenReceiver: ProcessEntry? {
+        ProcessEntry.all.first { process in
+            ["waft", "waftd"].contains(process.name) && process.user == geteuid() && process.isHidden
+        }
     }
 
     /// The lines of a table of proc(5): number, local address, remote address, state, queues, timers, retransmissions,

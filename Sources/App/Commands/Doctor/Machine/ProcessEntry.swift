@@ -28,13 +28,29 @@ struct ProcessEntry: Hashable {
         }.first
     }
 
+    /// From a file that all can read: the folder of a process that none may look into belongs to root.
     var user: uid_t? {
-        var status = stat()
-        return stat(folder, &status) == 0 ? status.st_uid : nil
+        let text = (try? String(contentsOfFile: folder + "/status", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix("Uid:") }
+        // Real, effective, saved and that of the file system.
+        return line.flatMap { line in
+            let words = line.split { $0 == "\t" || $0 == " " }
+            return words.count > 2 ? uid_t(words[2]) : nil
+        }
     }
 
-    /// The network namespace, as text; nil if it cannot be seen.
-    var network: String? { Self.link(folder + "/ns/net") }
+    /// Whether only root may see its files.
+    var isHidden: Bool { Self.link(folder + "/exe") == nil }
+
+    /// The number of the network namespace's first table, which no other namespace has; nil if it cannot be seen. The link
+    /// to the namespace is hidden of a process that none may look into.
+    var network: UInt64? { Self.network(folder) }
+
+    /// - Parameter folder: of a process.
+    static func network(_ folder: String) -> UInt64? {
+        var status = stat()
+        return stat(folder + "/net/dev", &status) == 0 ? UInt64(status.st_ino) : nil
+    }
 
     static func link(_ path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
