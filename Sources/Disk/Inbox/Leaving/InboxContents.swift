@@ -8,8 +8,8 @@ package enum InboxContents {
     /// The first bytes of a sealed item.
     ///
     /// - Parameter limit: bytes, at most.
-    /// - Returns: nil while it is locked, and if it cannot be read or is not the item that arrived. Only of a longer item the
-    ///   bytes are not compared.
+    /// - Returns: nil while it is locked, and if it cannot be read or is not the item that arrived. A longer item is not
+    ///   compared.
     package static func beginning(of arrival: Arrival, inbox: String, keys: FileKeys, limit: Int) -> [UInt8]? {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         guard let place = try? InboxPlace(arrival.stored.path, inbox: inbox),

@@ -50,7 +50,8 @@ enum PortOwners {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// A receiver of this user that none may look into, as with data protection: a hidden socket of the user is its own.
+    /// A receiver of this user that none may look into, as with data protection. A hidden socket of the user is its
+    /// own.
     private static var hiddenReceiver: ProcessEntry? {
         ProcessEntry.all.first { process in
             ["waft", "waftd"].contains(process.name) && process.user == geteuid() && process.isHidden

@@ -42,8 +42,8 @@ struct ProcessEntry: Hashable {
     /// Whether only root may see its files.
     var isHidden: Bool { Self.link(folder + "/exe") == nil }
 
-    /// The number of the network namespace's first table, which no other namespace has; nil if it cannot be seen. The link
-    /// to the namespace is hidden of a process that none may look into.
+    /// The number of a table of the network namespace, which no other namespace has; nil if it cannot be seen. The
+    /// link to the namespace is hidden of a process that none may look into.
     var network: UInt64? { Self.network(folder) }
 
     /// - Parameter folder: of a process.
