@@ -288,13 +288,14 @@ let package = Package(
         + module(
             .app, "Receiving",
             [
-                "Endpoints", "Sending", "Settings", "Control", "SystemCalls", "Sharing", "UniformTypes", "ContentCheck",
+                "Endpoints", "Sending", "Settings", "Control", "Digests", "SystemCalls", "Sharing", "UniformTypes",
+                "ContentCheck",
                 "SecureTransport", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
                 "Contacts", "Pairing", "Outbox", "Desktop", "DBusClient", "Executors", "Streams", "ServiceManager",
                 "Protection", "Secrets", "Age", "ItemSources",
                 nioCore, nioPosix, logging, lifecycle,
             ],
-            tests: ["Digests", "HTTPChannel", "ToyDialect", "WaftDialect"])
+            tests: ["HTTPChannel", "ToyDialect", "WaftDialect"])
         + module(
             .app, "Desk",
             [
