@@ -1,4 +1,4 @@
-// A foreign page tries to reach the desk whose address is in the fragment, with the cookie of the desk in the same browser.
+// A foreign page tries to reach the desk whose address is in the fragment, from the window that had the desk.
 // `results` has what each way has found; `isOver` is true at the end.
 const [base, previews] = decodeURIComponent(location.hash.slice(1)).split(" ");
 const call = JSON.stringify({ words: ["visible", "off"] });

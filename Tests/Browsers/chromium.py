@@ -83,6 +83,7 @@ class Chromium(Page):
             file.write(base64.b64decode(self.command("GET", "/screenshot")))
 
     def forget(self):
+        self.script("try {sessionStorage.clear();} catch {}")
         self.open("about:blank")
         self.devtools("Page.bringToFront")
         self.devtools("Network.clearBrowserCookies")

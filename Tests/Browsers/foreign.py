@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """foreign.py FOLDER: a site of somebody else, on a free port of 127.0.0.1.
 
-Serves the files of a folder. The first line of the output is `port N`; then each request has a line, such as `GET /a`.
+Serves the files of a folder. The first line of the output is `port N`; then each request has a line, such as `GET /a`,
+with the cookie that the browser sent.
 Every answer allows every origin to read it, so that nothing but the page that asks can hold a request up.
 """
 
@@ -12,7 +13,7 @@ import sys
 
 class Site(http.server.BaseHTTPRequestHandler):
     def answer(self):
-        print(self.command, self.path, flush=True)
+        print(self.command, self.path, *self.headers.get_all("cookie", []), flush=True)
         path = os.path.join(sys.argv[1], self.path.split("?")[0].strip("/") or "index.html")
         body = b""
         if os.path.isfile(path):

@@ -39,7 +39,7 @@ actor Browser {
 
     func chooseFolder(_ path: String) async throws { try await order("folder", path) }
 
-    /// Leaves the page, and forgets its cookies.
+    /// Leaves the page, and forgets its cookies and what it keeps for its window.
     func forget() async throws { try await order("forget") }
 
     /// Waits until an expression of JavaScript is true in the page.

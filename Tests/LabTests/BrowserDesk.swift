@@ -140,10 +140,22 @@ struct Desk: Sendable {
         return try #require(found.flatMap { pid_t($0) })
     }
 
+    /// Keeps the window's previews while the browser is elsewhere: another stream with its token is open.
+    func keepingPreviews(_ body: @Sendable @escaping () async throws -> Void) async throws {
+        let token: String = try await browser.script("return sessionStorage.token")
+        try await host.withProgram(
+            "/usr/bin/curl", ["-s", "-N", "-H", "waft-token: \(token)", base + "/window"], signal: .interrupt
+        ) { running in
+            try await running.transcript.says("window")
+            try await body()
+        }
+    }
+
     /// Where the previews are.
     func previews() async throws -> String {
         let _: Bool = try await browser.script(
-            "window.facts = null; fetch('/facts').then(f => f.json()).then(f => {window.facts = f;}); return true")
+            "window.facts = null; fetch('/facts', {headers: {'waft-token': sessionStorage.token}}).then(f => f.json()).then(f => {window.facts = f;}); return true"
+        )
         try await browser.wait("window.facts !== null")
         return try await browser.script("return window.facts.previews")
     }

@@ -17,10 +17,11 @@ private struct ForeignSite: Sendable {
 
 extension Host {
     /// Serves the files of a folder on loopback of this host.
+    /// - Parameter user: the words that make a program another user's.
     fileprivate func withForeignSite(
-        _ folder: String, _ body: @Sendable @escaping (ForeignSite) async throws -> Void
+        _ folder: String, as user: [String] = [], _ body: @Sendable @escaping (ForeignSite) async throws -> Void
     ) async throws {
-        let words = ["python3", "-B", Browser.scripts + "foreign.py", folder]
+        let words = user + ["/usr/bin/python3", "-B", Browser.scripts + "foreign.py", folder]
         try await withProgram("/usr/bin/env", words, signal: .terminate) { running in
             let port = try await running.transcript.first("a port") { text in
                 text.firstMatch(of: /port (\d+)\n/).flatMap { Int($0.1) }
@@ -45,7 +46,7 @@ extension BrowserDeskTests {
                 try await stage.withDesk { desk, _ in
                     // The desk's own page may do it: else the test would show nothing.
                     let own =
-                        "fetch('/verb', {method: 'POST', headers: {'content-type': 'application/json'}, body: \(Self.everyone)})"
+                        "fetch('/verb', {method: 'POST', headers: {'content-type': 'application/json', 'waft-token': sessionStorage.token}, body: \(Self.everyone)})"
                     let _: Bool = try await browser.script(
                         "\(own).then(a => a.text()).then(text => {window.own = text}); return true")
                     try await browser.wait("window.own?.includes('\"exit\":0')")
@@ -72,9 +73,58 @@ extension BrowserDeskTests {
                     #expect(try await desk.host.status().visibility == "everyone")
                     let outbox = try await desk.host.run(arguments: ["history", "--sent"])
                     #expect(!outbox.output.contains("study"), "\(outbox.output)")
-                    // The window's own cookie still opens the desk.
+                    // The window's own token still opens the desk.
                     try await browser.open(desk.base + "/")
                     try await browser.wait("document.querySelector('main.peers h1') !== null")
+                }
+            }
+        }
+
+        @Test(
+            "a server of another user on another port of this machine gets no cookie from the browser that has the desk"
+        )
+        func thief() async throws {
+            try await DeskStage.take(isAttacked: true) { stage in
+                let browser = stage.browser
+                // A page asks its own server, so that nothing marks the request as foreign.
+                try stage.write(
+                    "site/index.html",
+                    Data(
+                        """
+                        <!doctype html><script>
+                        fetch("/own").then(() => location.hash ? window.isOver = true : (location.hash = "again", location.reload()));
+                        </script>
+                        """.utf8))
+                for path in [stage.lab.folder, stage.folder, stage.folder + "/site"] {
+                    #expect(chmod(path, 0o755) == 0)
+                }
+                try await stage.withDesk { desk, _ in
+                    let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
+                    try await desk.host.withForeignSite(stage.folder + "/site", as: nobody) { site in
+                        for name in ["127.0.0.1", "localhost"] {
+                            // The desk has been the page of this window, under the same name.
+                            let own = desk.base.replacing("127.0.0.1", with: name)
+                            try await browser.open(own + "/")
+                            try await browser.open("http://\(name):\(site.port)/")
+                            try await browser.wait("window.isOver")
+                        }
+                        let requests = await site.requests()
+                        #expect(requests == Array(repeating: ["GET /", "GET /own"], count: 4).flatMap(\.self))
+                    }
+                    // The window that came back needs no secret, one that is opened beside it does.
+                    try await browser.open(desk.base + "/")
+                    try await browser.wait("document.querySelector('main.peers h1') !== null")
+                    #expect(try await browser.script("return document.cookie === ''"))
+                    let previews = try await desk.previews()
+                    try await browser.forget()
+                    try await browser.open(desk.base + "/")
+                    try await browser.wait(for: "key is spent", in: "main")
+                    // The previews have ended with their window.
+                    try await eventually {
+                        try await desk.host.run(
+                            "/usr/bin/curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}", previews + "/items/1"]
+                        ).output == "404"
+                    }
                 }
             }
         }
@@ -150,14 +200,16 @@ extension BrowserDeskTests {
                             try await browser.script(
                                 "return window.pwned === undefined && document.title !== 'hostile'"))
                         let previews = try await desk.previews()
-                        for number in 1...4 {
-                            try await browser.open("\(previews)/items/\(number)")
-                            #expect(
-                                try await browser.script(
-                                    "return window.pwned === undefined && document.title !== 'hostile'"))
-                            #expect(
-                                try await browser.script("return document.scripts.length + document.forms.length === 0")
-                            )
+                        try await desk.keepingPreviews {
+                            for number in 1...4 {
+                                try await browser.open("\(previews)/items/\(number)")
+                                #expect(
+                                    try await browser.script(
+                                        "return window.pwned === undefined && document.title !== 'hostile'"))
+                                #expect(
+                                    try await browser.script(
+                                        "return document.scripts.length + document.forms.length === 0"))
+                            }
                         }
                         // Requests come in order: after this one nothing is under way any more.
                         _ = try await desk.host.run("/usr/bin/curl", ["-s", spy + "/end"])
@@ -205,7 +257,7 @@ extension BrowserDeskTests {
                             ("/facts", []),
                             ("/verb", ["-H", "content-type: application/json", "-d", "{\"words\":[\"status\"]}"]),
                             ("/enter", ["-H", "content-type: application/json", "-d", "{\"secret\":\"\"}"]),
-                            ("/facts", ["-H", "Cookie: waft-desk="]),
+                            ("/facts", ["-H", "waft-token: undefined"]),
                         ] {
                             let words =
                                 ["curl", "-s", "--max-time", "10", "-w", " %{http_code}"] + more + [base + path]
@@ -228,7 +280,7 @@ extension BrowserDeskTests {
         func spent() async throws {
             try await DeskStage.take { stage in
                 try await stage.withDesk { desk, _ in
-                    // The same browser has the cookie, and needs no secret.
+                    // The same window has its token, and needs no secret.
                     try await stage.browser.open(desk.base + "/#" + desk.secret)
                     try await stage.browser.wait("document.querySelector('main.peers h1') !== null")
                     try await stage.browser.forget()

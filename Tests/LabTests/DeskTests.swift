@@ -23,7 +23,7 @@ struct DeskTests {
         }
     }
 
-    @Test("a page of another site, another name of this host, and a form are refused, also with the cookie")
+    @Test("a page of another site, another name of this host, and a form are refused, also with the token")
     func foreign() async throws {
         try await withKitchen { kitchen, _, _ in
             try await withDesk(kitchen) { desk in
@@ -56,12 +56,18 @@ struct DeskTests {
                 #expect(try await sending.exit == 0)
                 let facts = try await desk.curl(desk.base + "/facts").body
                 let previews = try #require(facts.replacing("\\/", with: "/").firstMatch(of: /http:[^"]*/)?.output)
-                let shown = try await desk.curl("-i", previews + "/items/1", with: false)
-                #expect(shown.status == "200" && shown.body.contains("<script>"), "\(shown)")
-                #expect(shown.body.lowercased().contains("content-type: text/plain"), "\(shown)")
-                #expect(shown.body.contains("sandbox; default-src 'none'"), "\(shown)")
-                let guessed = previews.prefix(previews.count - 26) + String(repeating: "0", count: 26) + "/items/1"
-                #expect(try await desk.curl(String(guessed), with: false).status == "404")
+                #expect(try await desk.curl(previews + "/items/1").status == "404")
+                try await desk.following("/window") { lines in
+                    try await lines.says("window")
+                    let shown = try await desk.curl("-i", previews + "/items/1", with: false)
+                    #expect(shown.status == "200" && shown.body.contains("<script>"), "\(shown)")
+                    #expect(shown.body.lowercased().contains("content-type: text/plain"), "\(shown)")
+                    #expect(shown.body.contains("sandbox; default-src 'none'"), "\(shown)")
+                    let guessed = previews.prefix(previews.count - 26) + String(repeating: "0", count: 26) + "/items/1"
+                    #expect(try await desk.curl(String(guessed), with: false).status == "404")
+                }
+                // The path ends with the window.
+                try await eventually { try await desk.curl(previews + "/items/1", with: false).status == "404" }
             }
         }
     }
@@ -104,8 +110,11 @@ struct DeskTests {
                 try await desk.enter()
                 let facts = try await desk.curl(desk.base + "/facts").body
                 let previews = try #require(facts.replacing("\\/", with: "/").firstMatch(of: /http:[^"]*/)?.output)
-                let shown = try await desk.curl(previews + "/items/1", with: false)
-                #expect(shown.status == "200" && shown.body.utf8.count == 1 << 20, "\(shown.status)")
+                try await desk.following("/window") { lines in
+                    try await lines.says("window")
+                    let shown = try await desk.curl(previews + "/items/1", with: false)
+                    #expect(shown.status == "200" && shown.body.utf8.count == 1 << 20, "\(shown.status)")
+                }
                 let input = String(repeating: "x", count: 1 << 20)
                 try #"{"words":["config","list"],"input":"\#(input)"}"#.write(
                     toFile: kitchen.home + "/call", atomically: false, encoding: .utf8)

@@ -8,13 +8,14 @@ struct DeskWindow: Sendable {
     let process: ProcessIdentifier
     let base: String
     let secret: String
-    let jar: String
+    /// A file with the header of the window's token; empty until it has come in.
+    let token: String
 
     /// The body and the status of an answer.
-    func curl(_ words: String..., with jar: Bool = true) async throws -> (body: String, status: String) {
-        let cookies = jar ? ["-b", self.jar] : []
+    func curl(_ words: String..., with token: Bool = true) async throws -> (body: String, status: String) {
+        let headers = token ? ["-H", "@" + self.token] : []
         let outcome = try await host.run(
-            "/usr/bin/curl", ["-s", "--max-time", "60", "-w", "\n%{http_code}"] + cookies + words)
+            "/usr/bin/curl", ["-s", "--max-time", "60", "-w", "\n%{http_code}"] + headers + words)
         let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
         return (lines.dropLast().joined(separator: "\n"), lines.last.map(String.init) ?? "")
     }
@@ -22,16 +23,16 @@ struct DeskWindow: Sendable {
     func post(_ path: String, _ json: String, _ more: [String] = []) async throws -> (body: String, status: String) {
         let outcome = try await host.run(
             "/usr/bin/curl",
-            ["-s", "--max-time", "60", "-w", "\n%{http_code}", "-b", jar, "-H"]
+            ["-s", "--max-time", "60", "-w", "\n%{http_code}", "-H", "@" + token, "-H"]
                 + ["content-type: application/json", "-d", json, base + path] + more)
         let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
         return (lines.dropLast().joined(separator: "\n"), lines.last.map(String.init) ?? "")
     }
 
     func enter() async throws {
-        // The only one that writes the file, which others read at the same time.
-        let entered = try await post("/enter", "{\"secret\":\"\(secret)\"}", ["-c", jar])
-        #expect(entered.status == "204", "\(entered)")
+        let entered = try await post("/enter", "{\"secret\":\"\(secret)\"}")
+        let given = try #require(entered.body.firstMatch(of: /"token":"([0-9a-z]{26})"/)?.1, "\(entered)")
+        try "waft-token: \(given)\n".write(toFile: token, atomically: true, encoding: .utf8)
     }
 
     /// The lines of a verb.
@@ -48,7 +49,7 @@ extension DeskWindow {
     ) async throws {
         let words = json.map { ["-H", "content-type: application/json", "-d", $0] } ?? []
         try await host.withProgram(
-            "/usr/bin/curl", ["-s", "-N", "-b", jar] + words + [base + path], signal: .interrupt
+            "/usr/bin/curl", ["-s", "-N", "-H", "@" + token] + words + [base + path], signal: .interrupt
         ) { try await body($0.transcript) }
     }
 
@@ -65,7 +66,8 @@ func withDesk(_ host: Host, _ body: @Sendable @escaping (DeskWindow) async throw
             text.firstMatch(of: /(http:\/\/127\.0\.0\.1:\d+)\/#([0-9a-z]{26})/).map { (String($0.1), String($0.2)) }
         }
         let window = DeskWindow(
-            host: host, process: running.process, base: address.0, secret: address.1, jar: host.home + "/jar")
+            host: host, process: running.process, base: address.0, secret: address.1, token: host.home + "/token")
+        try "".write(toFile: window.token, atomically: true, encoding: .utf8)
         try await body(window)
     }
     #expect(end.exit == 0, "\(end.text)")

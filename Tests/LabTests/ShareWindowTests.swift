@@ -174,11 +174,12 @@ struct ShareWindowTests {
                 let address = /url=(http:\/\/127\.0\.0\.1:\d+)\/#([0-9a-z]+)/
                 try await eventually { place.text("door").contains(address) }
                 let door = try #require(place.text("door").firstMatch(of: address))
-                let jar = place.folder + "/jar"
-                let words = ["-s", "-b", jar, "-c", jar, "-H", "content-type: application/json"]
-                _ = try await place.host.run(
+                let words = ["-s", "-H", "content-type: application/json"]
+                let entered = try await place.host.run(
                     "/usr/bin/curl", words + ["-d", #"{"secret":"\#(door.2)"}"#, door.1 + "/enter"])
-                let facts = try await place.host.run("/usr/bin/curl", words + [door.1 + "/facts"])
+                let token = try #require(entered.output.firstMatch(of: /"token":"([0-9a-z]+)"/)?.1)
+                let facts = try await place.host.run(
+                    "/usr/bin/curl", words + ["-H", "waft-token: \(token)", door.1 + "/facts"])
                 let shared = facts.output.replacing("\\/", with: "/")
                 #expect(shared.contains("\(place.folder)/-o.txt\",\"\(place.folder)/a b.png\""), "\(shared)")
                 #expect(place.text("opened").hasPrefix(opener == "chromium" ? "--app=file:///" : "/"))

@@ -35,17 +35,16 @@ package struct DeskListener: Sendable {
     ) async throws -> DeskListener {
         let (pages, previews) = (try await bind(logger), try await bind(logger))
         let folder = try DeskFolder(in: run)
-        let token = WebSecret.make()
         let (door, windows) = (DeskDoor(), DeskWindows())
         let server = DeskServer(
             DeskServer.Host(
                 program: program, door: door, windows: windows, authorities: authorities(pages.port),
-                previews: "http://127.0.0.1:\(previews.port)/\(token)", name: name, version: version, shared: shared,
+                previews: "http://127.0.0.1:\(previews.port)", name: name, version: version, shared: shared,
                 types: types, folder: folder.path))
         return DeskListener(
             pages: pages, previews: previews, server: server,
             previewServer: PreviewServer(
-                program, authorities: authorities(previews.port), token: token, folder: folder.path),
+                program, windows: windows, authorities: authorities(previews.port), folder: folder.path),
             door: door, openWindows: windows, folder: folder)
     }
 

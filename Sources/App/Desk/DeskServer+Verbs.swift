@@ -77,9 +77,9 @@ extension DeskServer {
     }
 
     /// The stream of a window. Its calls end with it.
-    func openWindow(_ exchange: HTTPExchange) async throws {
+    func openWindow(_ exchange: HTTPExchange, _ pass: DeskDoor.Pass) async throws {
         try await exchange.respond(.ok, contentType: Self.lines) { [host] send in
-            let window = DeskWindow(send)
+            let window = DeskWindow(previews: pass.previews, send)
             try? await host.windows.keeping(window) {
                 try await send(WindowLine(window: window.name).bytes)
                 try await Task.sleep(for: .seconds(100_000_000))

@@ -15,7 +15,7 @@ package final class DeskServer: Sendable {
         package var windows: DeskWindows
         /// The values of `Host` that are this desk's: loopback with its port.
         package var authorities: Set<String>
-        /// The origin and the path of the previews.
+        /// The origin of the previews.
         package var previews: String
         /// The name of this machine.
         package var name: String
@@ -38,7 +38,8 @@ package final class DeskServer: Sendable {
         }
     }
 
-    static let cookie = "waft-desk"
+    /// The header with the token of a window.
+    static let header = "waft-token"
 
     let host: Host
     let sendings: BrowserSendings
@@ -54,11 +55,11 @@ package final class DeskServer: Sendable {
         await HTTPServer.serve(
             connection, idle: .seconds(60), silence: Limits.silence, interim: .seconds(86_400), isIdle: isIdle
         ) { exchange in
-            let previews = host.previews.split(separator: "/").prefix(2).joined(separator: "//")
             RequestGuard.add(
                 to: &exchange.answerHeaders,
-                policy: "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' blob: \(previews); "
-                    + "media-src \(previews); frame-src \(previews); connect-src 'self'; form-action 'none'")
+                policy:
+                    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' blob: \(host.previews); "
+                    + "media-src \(host.previews); frame-src \(host.previews); connect-src 'self'; form-action 'none'")
             try await respond(to: exchange)
         }
     }
@@ -75,24 +76,23 @@ package final class DeskServer: Sendable {
         guard RequestGuard.isOfThisOrigin(exchange.head, isPlain: true) else {
             return try await exchange.refuse(.forbidden, "this comes from another page")
         }
-        let token = RequestGuard.cookie(Self.cookie, in: exchange.head)
-        if exchange.head.method == .POST, names == ["enter"] { return try await enter(exchange, token) }
-        guard host.door.knows(token) else {
+        if exchange.head.method == .POST, names == ["enter"] { return try await enter(exchange) }
+        guard let pass = host.door.pass(of: exchange.head.headers.first(name: Self.header)) else {
             return try await exchange.refuse(.forbidden, "open a window with: waft desk")
         }
-        try await answer(exchange, names)
+        try await answer(exchange, names, pass)
     }
 
-    private func answer(_ exchange: HTTPExchange, _ names: [String]) async throws {
+    private func answer(_ exchange: HTTPExchange, _ names: [String], _ pass: DeskDoor.Pass) async throws {
         switch (exchange.head.method, names.first, names.count) {
         case (.GET, "facts", 1):
             try await exchange.respond(
                 .ok,
                 json: DeskFacts(
-                    name: host.name, previews: host.previews, shared: host.shared, version: host.version,
-                    families: TypeFamily.table(host.types())))
+                    name: host.name, previews: host.previews + "/" + pass.previews, shared: host.shared,
+                    version: host.version, families: TypeFamily.table(host.types())))
         case (.POST, "verb", 1): try await runVerb(exchange)
-        case (.GET, "window", 1): try await openWindow(exchange)
+        case (.GET, "window", 1): try await openWindow(exchange, pass)
         case (.DELETE, "windows", 4) where names[2] == "calls": try await cancelCall(exchange, names[1], names[3])
         case (.POST, "calls", 2): try await answerCall(exchange, names[1])
         case (.POST, "qr", 1): try await makeCode(exchange)
@@ -107,23 +107,21 @@ package final class DeskServer: Sendable {
     }
 
     private struct Entry: Decodable {
-        var secret: String?
+        var secret: String
     }
 
-    /// Exchanges the secret of a window for a cookie.
-    private func enter(_ exchange: HTTPExchange, _ token: String?) async throws {
-        let entry = try await document(Entry.self, of: exchange, upTo: 1 << 10)
-        guard let entry else { return }
-        if host.door.knows(token) {
-            return try await exchange.respond(.noContent, contentType: nil, body: ByteBuffer())
-        }
-        guard let secret = entry.secret, let token = host.door.enter(secret) else {
+    private struct Entered: Encodable {
+        var token: String
+    }
+
+    /// Exchanges the secret of a window for its token.
+    private func enter(_ exchange: HTTPExchange) async throws {
+        guard let entry = try await document(Entry.self, of: exchange, upTo: 1 << 10) else { return }
+        guard let pass = host.door.enter(entry.secret) else {
             return try await exchange.refuse(
                 .forbidden, "the key of this window is spent; open another with: waft desk")
         }
-        exchange.answerHeaders.add(
-            name: "set-cookie", value: "\(Self.cookie)=\(token); Path=/; HttpOnly; SameSite=Strict")
-        try await exchange.respond(.noContent, contentType: nil, body: ByteBuffer())
+        try await exchange.respond(.ok, json: Entered(token: pass.token))
     }
 
     /// The JSON document in the body of a request.

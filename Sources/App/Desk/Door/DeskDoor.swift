@@ -1,15 +1,24 @@
 import Synchronization
 import WebPages
 
-/// Lets in the windows that the user has opened: a secret of one use is exchanged for a cookie.
+/// Lets in the windows that the user has opened: a secret of one use is exchanged for a token. A cookie would be sent to
+/// every server of this machine, whatever its port.
 package final class DeskDoor: Sendable {
-    /// Windows and browsers of one desk.
-    private static let cookies = 64
+    /// Windows of one desk.
+    private static let maximum = 64
+
+    /// The right of a window.
+    struct Pass: Sendable {
+        /// In the header of each request.
+        let token = WebSecret.make()
+        /// In the path of the previews, which a browser fetches without that header.
+        let previews = WebSecret.make()
+    }
 
     private struct State {
         /// Of windows that have not come yet.
         var secrets: [String] = []
-        var tokens: [String] = []
+        var passes: [Pass] = []
     }
 
     private let state = Mutex(State())
@@ -21,26 +30,26 @@ package final class DeskDoor: Sendable {
         let secret = WebSecret.make()
         state.withLock { state in
             state.secrets.append(secret)
-            if state.secrets.count > Self.cookies { state.secrets.removeFirst() }
+            if state.secrets.count > Self.maximum { state.secrets.removeFirst() }
         }
         return secret
     }
 
-    /// - Returns: the value of the cookie; nil for a secret that is wrong or spent.
-    func enter(_ secret: String) -> String? {
+    /// - Returns: nil for a secret that is wrong or spent.
+    func enter(_ secret: String) -> Pass? {
         state.withLock { state in
             guard let place = state.secrets.firstIndex(where: { WebSecret.areEqual($0, secret) }) else { return nil }
             state.secrets.remove(at: place)
-            let token = WebSecret.make()
-            state.tokens.append(token)
-            if state.tokens.count > Self.cookies { state.tokens.removeFirst() }
-            return token
+            let pass = Pass()
+            state.passes.append(pass)
+            if state.passes.count > Self.maximum { state.passes.removeFirst() }
+            return pass
         }
     }
 
-    /// Whether a cookie was given by this door.
-    func knows(_ token: String?) -> Bool {
-        guard let token else { return false }
-        return state.withLock { $0.tokens.contains { WebSecret.areEqual($0, token) } }
+    /// - Returns: nil for a token that this door did not give.
+    func pass(of token: String?) -> Pass? {
+        guard let token else { return nil }
+        return state.withLock { $0.passes.first { WebSecret.areEqual($0.token, token) } }
     }
 }

@@ -9,11 +9,15 @@ final class DeskWindow: Sendable {
     static let maximum = 128
 
     let name = WebSecret.make()
+    /// In the path of its previews.
+    let previews: String
     private let send: @Sendable (ByteBuffer) async throws -> Void
     /// Nil once the stream has ended.
     private let calls = Mutex<[String: Task<Void, Never>]?>([:])
 
-    init(_ send: @escaping @Sendable (ByteBuffer) async throws -> Void) { self.send = send }
+    init(previews: String, _ send: @escaping @Sendable (ByteBuffer) async throws -> Void) {
+        (self.previews, self.send) = (previews, send)
+    }
 
     /// Begins a call.
     /// - Parameters:

@@ -1,4 +1,5 @@
 import Synchronization
+import WebPages
 
 /// The windows that are open: each keeps a stream open.
 package final class DeskWindows: Sendable {
@@ -26,6 +27,11 @@ package final class DeskWindows: Sendable {
     }
 
     subscript(name: String) -> DeskWindow? { state.withLock { $0.windows[name] } }
+
+    /// Whether a window is open whose previews have this secret.
+    func show(_ previews: String) -> Bool {
+        state.withLock { $0.windows.values.contains { WebSecret.areEqual($0.previews, previews) } }
+    }
 
     /// Runs `body`, which serves the stream of a window; its calls end with it.
     func keeping(_ window: DeskWindow, _ body: () async throws -> Void) async rethrows {

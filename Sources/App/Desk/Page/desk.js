@@ -1,5 +1,5 @@
 // Entry, views and streams.
-import {$, changed, counted, h, icon, learnTypes, lineOf, linesOf, on, post, problem, put, say, show, store, t, update, verb, watch} from "/parts.js";
+import {$, call, changed, counted, h, icon, learnTypes, lineOf, linesOf, on, post, problem, put, say, show, store, t, update, verb, watch} from "/parts.js";
 import {heard} from "/events.js";
 import {countdown} from "/visible.js";
 import {acceptDrops} from "/drops.js";
@@ -18,14 +18,13 @@ function trouble(text) {
 }
 
 async function enter() {
-	let answer = await post("/enter", fresh ? {secret} : {}).catch(() => null);
-	if (answer?.status === 403 && fresh) answer = await post("/enter", {}).catch(() => null);
-	if (answer?.ok) return true;
+	if (fresh) await post("/enter", {secret}).then(async answer => {if (answer.ok) sessionStorage.token = (await answer.json()).token;}).catch(() => 0);
+	const answer = await call("/facts").catch(() => null);
+	if (answer?.ok) return store.facts = await answer.json();
 	$("bar").remove();
 	$("main").append(h("section.card.door", h("h1", t(answer ? "spentTitle" : "unreachable")),
 		answer && h("p", t("spentHelp")), h("pre", h("code", "waft desk"))));
 	document.title = "Waft";
-	return false;
 }
 
 let leave = new AbortController(), current = "";
@@ -146,7 +145,6 @@ function run() {
 
 drawNav();
 if (await enter()) {
-	store.facts = await (await fetch("/facts")).json();
 	learnTypes(store.facts.families);
 	showFacts();
 	run();

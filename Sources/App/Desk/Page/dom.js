@@ -1,9 +1,6 @@
 // Making elements. Foreign text enters the page here, as text.
 
-/**
- * Makes an element: `h("p.help#id", {onclick, hidden, "aria-label": …}, child, …)`. Strings become text.
- * A button submits nothing unless its `type` says so; an `ul` is a list also without dots.
- */
+// Makes an element: `h("p.help#id", {onclick, hidden, "aria-label": …}, child, …)`. Strings become text. An `ul` is a list also without dots.
 export function h(what, ...rest) {
 	const [, tag, more] = what.match(/^([\w-]*)(.*)$/), node = document.createElement(tag || "div");
 	for (const [, sign, name] of more.matchAll(/([.#])([\w-]+)/g)) sign === "#" ? node.id = name : node.classList.add(name);

@@ -1,5 +1,5 @@
 // The sheet: items, and what to do with them.
-import {$, alarm, button, called, counted, deviceIcon, familyOf, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
+import {$, alarm, button, call, called, counted, deviceIcon, familyOf, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
 	shown, sign, size, status, submit, t, target, update, verb} from "/parts.js";
 import {tar} from "/tar.js";
 import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
@@ -122,7 +122,7 @@ function drawActivities() {
 	const list = async () => {
 		if (!blobs.length) return share("--list", "--exclude-activity", "org.waft.activity.airdrop");
 		const {sending} = await (await post("/sendings", sendingOf(blobs))).json(), path = "/sendings/" + sending;
-		return read(path + "/activities", {signal}).finally(() => fetch(path, {method: "DELETE"}));
+		return read(path + "/activities", {signal}).finally(() => call(path, "DELETE"));
 	};
 	const run = async type => {
 		if (!blobs.length) return share("--activity", type);

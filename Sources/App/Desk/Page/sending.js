@@ -1,5 +1,5 @@
 // Sendings of this window. Files of the browser stream through.
-import {called, changed, counted, post, problem, read, say, store, sum, t, target, verb} from "/parts.js";
+import {call, called, changed, counted, post, problem, read, say, store, sum, t, target, verb} from "/parts.js";
 import {okay, sample, settle, transferOf} from "/events.js";
 
 let number = 0;
@@ -67,11 +67,11 @@ export const sendingOf = (items, more) => ({...more, items: items.map(({name, si
 export async function stream(items, more, {each, began, unreadable}) {
 	const answer = await post("/sendings", sendingOf(items, more)), {sending, message} = await answer.json();
 	if (!answer.ok) return {exit: 1, errors: message ?? ""};
-	const path = "/sendings/" + sending, end = () => fetch(path, {method: "DELETE"});
+	const path = "/sendings/" + sending, end = () => call(path, "DELETE");
 	began?.(end);
 	return read(path, {each: line => {
 		if (line.event !== "wanted") return each(line);
-		fetch(`${path}/items/${line.item}`, {method: "PUT", body: items[line.item].blob}).catch(async () => {
+		call(`${path}/items/${line.item}`, "PUT", items[line.item].blob).catch(async () => {
 			if (!await areReadable(items[line.item])) {unreadable?.(); end();}
 		});
 	}});

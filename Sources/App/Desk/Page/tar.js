@@ -34,10 +34,7 @@ function entry(path, size, type, time) {
 // Browsers tell no time of a folder: it is that of the newest thing in it.
 const newest = inside => inside instanceof Map ? inside.size ? Math.max(...[...inside.values()].map(newest)) : Date.now() : inside.lastModified;
 
-/**
- * - found: `{path, file}` of files, `{path}` of folders; paths begin with the folder itself.
- * - Returns the archive, the number of entries with the folder itself, the sum of the sizes, and the files.
- */
+// `found` has `{path, file}` of files and `{path}` of folders; paths begin with the folder itself, which counts as an entry.
 export function tar(found) {
 	const top = new Map(), parts = [], files = [];
 	let entries = 1, size = 0;

@@ -13,16 +13,17 @@ async function* lines(answer) {
 	}
 }
 
-export const post = (path, body, more) => fetch(path, {
-	method: "POST", headers: {"content-type": "application/json"}, body: JSON.stringify(body), ...more,
-});
+// A request with this window's token: no other page has it, and no other port.
+export const call = (path, method, body) => fetch(path, {method, body, headers: {"waft-token": sessionStorage.token}});
+
+export const post = (path, body) => call(path, "POST", new Blob([JSON.stringify(body)], {type: "application/json"}));
 
 // One stream has the lines of all calls: browsers open six connections to a server at most.
 const calls = new Map();
 let opened, number = 0;
 
 const opening = () => opened ??= new Promise((yes, no) => (async () => {
-	for await (const {window, call, line} of lines(await fetch("/window"))) window ? yes(window) : calls.get(call)?.(line);
+	for await (const {window, call: name, line} of lines(await call("/window"))) window ? yes(window) : calls.get(name)?.(line);
 })().catch(() => 0).then(() => {
 	opened = no();
 	for (const take of calls.values()) take();
@@ -30,23 +31,23 @@ const opening = () => opened ??= new Promise((yes, no) => (async () => {
 
 // A call, which `request` begins.
 async function begin(path, request, {each, signal}) {
-	const call = String(++number), result = {lines: [], exit: 1, errors: ""};
+	const name = String(++number), result = {lines: [], exit: 1, errors: ""};
 	try {
 		const window = await opening();
-		const over = new Promise(done => {calls.set(call, line => {
+		const over = new Promise(done => {calls.set(name, line => {
 			if (!line) return done({...result, exit: -1, errors: t("unreachable")});
 			if (line.event === "end") return done(Object.assign(result, {exit: line.exit, errors: line.errors}));
 			if (line.event === "failed" && line.exit) result.failed ??= line;
 			each ? each(line) : result.lines.push(line);
 		});
 		signal?.addEventListener("abort", () => {
-			fetch(`/windows/${window}/calls/${call}`, {method: "DELETE"}).catch(() => 0);
+			call(`/windows/${window}/calls/${name}`, "DELETE").catch(() => 0);
 			done({...result, exit: 130});
 		}, {once: true});});
-		const answer = await request(`${path}?window=${window}&call=${call}`);
+		const answer = await request(`${path}?window=${window}&call=${name}`);
 		if (!answer.ok) return {...result, errors: (await answer.json().catch(() => null))?.message || String(answer.status)};
 		return await over;
-	} catch {return {...result, exit: -1, errors: t("unreachable")};} finally {calls.delete(call);}
+	} catch {return {...result, exit: -1, errors: t("unreachable")};} finally {calls.delete(name);}
 }
 
 /**
@@ -56,10 +57,10 @@ async function begin(path, request, {each, signal}) {
 export const verb = (words, {input, answers, ...rest} = {}) => begin("/verb", path => post(path, {words: words.map(String), input, answers}), rest);
 
 // Gives a line to a verb that runs with `answers`.
-export const answerTo = (call, text) => post("/calls/" + call, {input: text + "\n"});
+export const answerTo = (name, text) => post("/calls/" + name, {input: text + "\n"});
 
 // The lines of a path, such as those of a sending.
-export const read = (path, rest = {}) => begin(path, path => fetch(path), rest);
+export const read = (path, rest = {}) => begin(path, call, rest);
 
 // The lines of an event among those of a result.
 export const linesOf = ({lines}, event) => lines.filter(line => line.event === event);

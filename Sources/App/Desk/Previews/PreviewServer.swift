@@ -23,14 +23,14 @@ package final class PreviewServer: Sendable {
     private static let pagePixels = 1_400
 
     private let program: DeskProgram
+    /// Each path has the secret of a window, and ends with that window.
+    private let windows: DeskWindows
     private let authorities: Set<String>
-    /// Stands in each path: cookies would be shared with the desk, which has the same host.
-    private let token: String
     private let folder: String
 
     /// - Parameter folder: private, for the pictures of offers.
-    package init(_ program: DeskProgram, authorities: Set<String>, token: String, folder: String) {
-        (self.program, self.authorities, self.token, self.folder) = (program, authorities, token, folder)
+    package init(_ program: DeskProgram, windows: DeskWindows, authorities: Set<String>, folder: String) {
+        (self.program, self.windows, self.authorities, self.folder) = (program, windows, authorities, folder)
     }
 
     /// Serves one connection until it is closed.
@@ -57,7 +57,7 @@ package final class PreviewServer: Sendable {
     private func respond(to exchange: HTTPExchange) async throws {
         guard RequestGuard.isForThisHost(exchange.head, authorities), [.GET, .HEAD].contains(exchange.head.method),
             let names = RequestTarget(exchange.head.uri).names, let given = names.first,
-            WebSecret.areEqual(given, token)
+            windows.show(given)
         else { return try await exchange.refuseUnknown() }
         switch (names.count, names.dropFirst().first) {
         case (3, "items"): try await showItem(exchange, names[2], isThumbnail: false)
