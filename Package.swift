@@ -302,7 +302,7 @@ let package = Package(
                 "ItemSources", "HTTPChannel", "SecureTransport", "Sharing", "SystemCalls", "UniformTypes", "WebPages",
                 "QRCodes", "CLinuxShims", nioCore, nioHTTP1, nioPosix, logging, subprocess, systemPackage,
             ],
-            tests: nil,
+            tests: ["Settings"],
             embedded: [
                 "desk.html", "desk.css", "icon.svg", "words.txt", "contacts.js", "desk.js", "dom.js", "drops.js",
                 "events.js", "handlers.js", "history.js", "icons.js", "inbox.js", "pair.js", "parts.js", "peers.js",

@@ -108,7 +108,8 @@ extension BrowserDeskTests {
                             try await browser.open("http://\(name):\(site.port)/")
                             try await browser.wait("window.isOver")
                         }
-                        let requests = await site.requests()
+                        // The server's own complaints about connections that the browser gave up stand between them.
+                        let requests = await site.requests().filter { $0.hasPrefix("GET ") }
                         #expect(requests == Array(repeating: ["GET /", "GET /own"], count: 4).flatMap(\.self))
                     }
                     // The window that came back needs no secret, one that is opened beside it does.

@@ -150,6 +150,15 @@ extension BrowserDeskTests {
                         try await browser.type(text, into: "main form.fields input[placeholder^=\"\(example)\"]")
                     }
                     try await browser.click("main form.fields button[type=submit]")
+                    // The window adds no program: it shows the command, which a shell takes as it is.
+                    try await browser.wait(for: "waft handlers add", in: "main form.fields .bad")
+                    let advice = try await browser.text("main form.fields .bad")
+                    let command = try #require(advice.firstMatch(of: /waft (handlers add.*)/)?.1)
+                    #expect(try await !browser.text("main .cards").contains("Copies"))
+                    let added = try await desk.host.run("/bin/sh", ["-c", "'\(Programs.waft)' \(command)"])
+                    #expect(added.exit == 0, "\(advice): \(added.errors)")
+                    try await desk.show("peers")
+                    try await desk.show("handlers")
                     try await browser.wait(for: "Copies", in: "main .cards")
                     let sent = try await stage.host("study").run(
                         Programs.waft, ["send", path, "--to", DeskStage.kitchen(receiver)], in: stage.folder)

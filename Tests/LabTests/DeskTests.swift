@@ -160,6 +160,50 @@ struct DeskTests {
                     #expect(try await desk.post("/verb", call).status == "403", "\(call)")
                 }
                 #expect(try await desk.verb("nonsense").contains("does not run"))
+                let hook = try await desk.post("/verb", #"{"words":["config","set","hook","/bin/tr ue"]}"#)
+                #expect(hook.status == "403" && hook.body.contains("waft config set hook '"), "\(hook)")
+                #expect(try await kitchen.run(arguments: ["config", "get", "hook"]).output.contains("tr ue") == false)
+                #expect(try await desk.verb("config", "set", "name", "Nook").contains("\"exit\":0"))
+            }
+        }
+    }
+
+    @Test(
+        "a handler in a sandbox with network gets nothing of the desk, and with a stolen token no program and no sandbox"
+    )
+    func sandboxed() async throws {
+        try await withKitchen { _, study, _ in
+            try await withTemporaryFolder { folder in
+                var kitchen = Host.loopback(folder + "/kitchen")
+                try FileManager.default.createDirectory(atPath: kitchen.home, withIntermediateDirectories: true)
+                kitchen.environment["WAFT_HOOK_NETWORK"] = "true"
+                let place = try kitchen.useHook(
+                    """
+                    #!/bin/sh
+                    read base < base
+                    read token < token
+                    call='{"words":["config","set","hookSandbox","none"]}'
+                    for header in 'waft-token: undefined' 'cookie: waft-desk=x' "waft-token: $token"; do
+                        curl -s -m 9 -w ' %{http_code}\\n' -H "$header" -H 'content-type: application/json' -d "$call" "$base/verb" >> found
+                    done
+                    """, in: folder)
+                let host = kitchen
+                try "hello".write(toFile: study.home + "/a.txt", atomically: false, encoding: .utf8)
+                try await host.withReceiver { receiver in
+                    try await withDesk(host) { desk in
+                        try await desk.enter()
+                        let token = try String(contentsOfFile: desk.token, encoding: .utf8).split(separator: " ")[1]
+                        try token.write(toFile: place + "/token", atomically: false, encoding: .utf8)
+                        try (desk.base + "\n").write(toFile: place + "/base", atomically: false, encoding: .utf8)
+                        let sent = try await study.run(
+                            arguments: ["send", study.home + "/a.txt", "--to", receiver.address, "--wait", "opened"])
+                        #expect(sent.exit == 0, "\(sent.errors)")
+                        let found = try String(contentsOfFile: place + "/found", encoding: .utf8)
+                        #expect(found.matches(of: /\s403\n/).count == 3 && found.contains("in a terminal"), "\(found)")
+                    }
+                    let sandbox = try await host.run(arguments: ["config", "get", "hookSandbox"])
+                    #expect(sandbox.output.contains("strict"), "\(sandbox)")
+                }
             }
         }
     }

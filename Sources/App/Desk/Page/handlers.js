@@ -48,20 +48,18 @@ function card(line, load) {
 	!builtIn && fold(t("may"), {ontoggle: ({target}) => target.open && learn()}, inside), error);
 }
 
-function adding(load) {
-	const says = status(), error = alarm();
+// A window adds no program: the answer has the command.
+function adding() {
+	const error = alarm();
 	const [run, name, claims] = ["/home/…/import.sh", "Photos", "public.image magnet"].map((placeholder, n) => field({placeholder, required: n < 2}));
 	const network = h("input", {type: "checkbox"});
-	const add = async () => {
+	const add = () => {
 		const words = claims.value.split(/[\s,]+/).filter(Boolean).flatMap(text => text.includes(".") ? ["--type", text] : ["--scheme", text.replace(/:.*/, "")]);
-		const done = lineOf(await attempt(error, "handlers", "add",
-			"--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words, ...(network.checked ? ["--network"] : [])), "handler");
-		put(says, done ? [t("saved"), ...done.warnings.map(shown)].join(" ") : "");
-		if (done) load();
+		attempt(error, "handlers", "add", "--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words, ...(network.checked ? ["--network"] : []));
 	};
 	return h("section.card", h2("addHandler"), help("addHandlerHelp"), form(".fields", add,
 		label("program", run), h("div.grid3", label("itsName", name), label("claims", claims)),
-		h("label.row", network, t("may-network")), says, error, h("p.row", submit(t("add")))));
+		h("label.row", network, t("may-network")), error, h("p.row", submit(t("add")))));
 }
 
 export function open(main, signal) {
@@ -78,7 +76,7 @@ export function open(main, signal) {
 		const {files, text: words} = await held(data), name = files?.[0]?.path.split("/")[0] ?? words;
 		if (name) {text.value = name; decide(name, answer);}
 	};
-	main.append(head("handlers"), zone, list, adding(load));
+	main.append(head("handlers"), zone, list, adding());
 	on("settings back", load, signal);
 	load();
 }

@@ -1,5 +1,5 @@
 // A form made from `config schema` and `config list`.
-import {alarm, attempt, dots, field, h, h2, hasFocus, head, help, lineOf, linesOf, mono, on, problem, put, replace, searchField, select, shown, status, t,
+import {alarm, attempt, dots, field, h, h2, hasFocus, head, help, inTurn, lineOf, linesOf, mono, on, problem, put, replace, searchField, select, shown, status, t,
 	verb, warning} from "/parts.js";
 
 const GROUPS = [["group-machine", /^(name|port|logLevel|inhibitSleep)$/],
@@ -35,15 +35,15 @@ let changedAt = 0;
 
 function setting(line, schema) {
 	const id = "s-" + line.setting, error = alarm({id: id + "-error"}), note = status(), place = h("div.field"), source = h("p.note");
-	const run = async (...words) => {
+	const run = (...words) => inTurn(async () => {
 		changedAt = Date.now();
 		const result = await attempt(error, "config", ...words), done = lineOf(result, "settingChanged");
 		put(note, done ? [t("saved"), done.hiddenBy && t("hiddenBy", {name: done.hiddenBy}),
 			...(done.warnings ?? []).map(shown)].filter(Boolean).join(" ") : "");
-		if (result.exit) return;
+		if (result.exit) return line.form === "truth" && draw();
 		const fresh = (await verb(["config", "list", "--all"])).lines.find(l => l.setting === line.setting);
 		if (fresh) {Object.assign(line, fresh); draw();}
-	};
+	});
 	const change = values => values === null ? run("unset", line.setting) : run("set", line.setting, ...(values[0]?.startsWith("-") ? ["--"] : []), ...values);
 	const draw = () => {
 		const isSet = line.setBy !== "default";

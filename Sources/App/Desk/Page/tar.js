@@ -34,7 +34,7 @@ function entry(path, size, type, time) {
 // Browsers tell no time of a folder: it is that of the newest thing in it.
 const newest = inside => inside instanceof Map ? inside.size ? Math.max(...[...inside.values()].map(newest)) : Date.now() : inside.lastModified;
 
-// `found` has `{path, file}` of files and `{path}` of folders; paths begin with the folder itself, which counts as an entry.
+// `found` has `{path, file}` of files and `{path}` of folders; paths begin with the folder itself.
 export function tar(found) {
 	const top = new Map(), parts = [], files = [];
 	let entries = 1, size = 0;

@@ -56,6 +56,10 @@ async function begin(path, request, {each, signal}) {
  */
 export const verb = (words, {input, answers, ...rest} = {}) => begin("/verb", path => post(path, {words: words.map(String), input, answers}), rest);
 
+// One after the other: the last choice counts.
+let turn = Promise.resolve();
+export const inTurn = work => turn = turn.then(work, work);
+
 // Gives a line to a verb that runs with `answers`.
 export const answerTo = (name, text) => post("/calls/" + name, {input: text + "\n"});
 
