@@ -9,18 +9,20 @@ struct Receiver {
     let inbox: MemoryInbox
     let consent: ScriptedConsent
     let delivery: RecordingDelivery
-    let journal = MemoryJournal()
+    let journal: MemoryJournal
     let events = Recorder<Reception.Event>()
     let reception: Reception
 
     init(
         _ answer: ScriptedConsent.Answer = .accept,
         inbox: MemoryInbox = MemoryInbox(),
+        journal: MemoryJournal = MemoryJournal(),
         delivery: RecordingDelivery.Behaviour = .none,
         refusal: @escaping @Sendable (OfferedItem) -> String? = { _ in nil },
         consentWait: Duration = .seconds(3_600)
     ) {
         self.inbox = inbox
+        self.journal = journal
         consent = ScriptedConsent(answer)
         self.delivery = RecordingDelivery(delivery)
         reception = Reception(
@@ -95,6 +97,25 @@ struct ReceptionOfferTests {
         let words = receiver.words.filter { $0 != "progressed" }
         #expect(words == ["offered", "judged", "began", "stored", "stored", "ended"])
         #expect(receiver.words[3] == "progressed")
+    }
+
+    @Test("items that the journal could not record are recorded and delivered once when it can be written again")
+    func settledLater() async throws {
+        let isBroken = Mutex(true)
+        let journal = MemoryJournal(fault: { operation in
+            guard case .settle = operation, isBroken.withLock({ $0 }) else { return nil }
+            return TransferError(.storage, "input/output error")
+        })
+        let receiver = Receiver(journal: journal, delivery: .later)
+        _ = try await receiver.receive(.sample(items: 2))
+        #expect(receiver.reception.unsettledItems == 2)
+        receiver.reception.settleAgain()
+        #expect((receiver.reception.unsettledItems, receiver.delivery.arrivals.count) == (2, 0))
+        isBroken.withLock { $0 = false }
+        receiver.reception.settleAgain()
+        receiver.reception.settleAgain()
+        #expect((receiver.reception.unsettledItems, journal.unsettled.count) == (0, 0))
+        #expect(receiver.delivery.arrivals.all.map(\.stored.name.text) == ["file-0", "file-1"])
     }
 
     @Test("the consent gets the peer, the items, and the free room")

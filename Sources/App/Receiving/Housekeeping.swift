@@ -4,10 +4,11 @@ import Logging
 import Sharing
 
 /// Removes data that is too old, for as long as a receiver runs: the kept parts of interrupted items, and old arrivals
-/// in the journal.
+/// in the journal. Repeats what the journal could not record.
 struct Housekeeping: Sendable {
     let inbox: FileInbox
     let journal: Journal
+    let reception: Reception
     /// Where items are removed: threads that may wait for the disk.
     let executor: any TaskExecutor
     let logger: Logger
@@ -16,6 +17,7 @@ struct Housekeeping: Sendable {
     private static let rememberedDays: Int64 = 365
     private static let rememberedArrivals = 100_000
     private static let interval: Duration = .seconds(3_600)
+    private static let settlingInterval: Duration = .seconds(30)
 
     /// Until the task is cancelled.
     func run() async {
@@ -27,6 +29,20 @@ struct Housekeeping: Sendable {
             do { try await Task.sleep(for: pause) } catch { return }
             await withTaskExecutorPreference(executor) { tidy(calendar.now()) }
             pause = Self.interval
+        }
+    }
+
+    /// Records stored items again that the journal could not record, until the task is cancelled.
+    func settle() async {
+        while (try? await Task.sleep(for: Self.settlingInterval)) != nil {
+            guard reception.unsettledItems > 0 else { continue }
+            await withTaskExecutorPreference(executor) { reception.settleAgain() }
+            let rest = reception.unsettledItems
+            if rest > 0 {
+                logger.warning("stored items wait until the journal can be written", metadata: ["items": "\(rest)"])
+            } else {
+                logger.notice("the journal knows all stored items again")
+            }
         }
     }
 

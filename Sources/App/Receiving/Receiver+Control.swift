@@ -219,6 +219,10 @@ extension Receiver {
         (status.waitingJobs, status.sendingJobs, status.failedJobs) = (jobs.waiting, jobs.sending, jobs.failed)
         let partials = parts.inbox.partials
         (status.keptPartials, status.keptBytes) = (partials.count, partials.bytes)
+        let unsettled = parts.reception.unsettledItems
+        if unsettled > 0 {
+            status.journalError = "stored items that are not recorded yet: \(unsettled); tried again every 30 seconds"
+        }
         do throws(JournalError) { try parts.journal.checkPlace() } catch { status.journalError = error.description }
         if let deliveries = try? parts.journal.summary() {
             status.waitingDeliveries = deliveries.waiting

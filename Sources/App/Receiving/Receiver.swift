@@ -151,11 +151,11 @@ package final class Receiver: Service {
                 }
                 group.addTask { await parts.protect() }
                 group.addTask { await parts.outbox.run(on: parts.blocking) }
-                group.addTask {
-                    await Housekeeping(
-                        inbox: parts.inbox, journal: parts.journal, executor: parts.blocking, logger: self.logger
-                    ).run()
-                }
+                let housekeeping = Housekeeping(
+                    inbox: parts.inbox, journal: parts.journal, reception: parts.reception, executor: parts.blocking,
+                    logger: self.logger)
+                group.addTask { await housekeeping.run() }
+                group.addTask { await housekeeping.settle() }
                 // Either ends only when it is cancelled, or broken.
                 defer { group.cancelAll() }
                 try await group.next()

@@ -15,7 +15,8 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var freeRoom: UInt64?
     /// Why it cannot be reached; nil where it can.
     package var inboxFault: String?
-    /// Why the journal cannot be written, so that nothing is accepted; nil if it can.
+    /// Why the journal cannot be written, so that nothing is accepted, or how many stored items it does not know yet;
+    /// nil if all is well.
     package var journalError: String?
     package var waitingOffers: Int
     package var activeTransfers: Int

@@ -27,6 +27,7 @@ package final class IncomingTransfer {
 
     private let inbox: any InboxStoring
     private let journal: any ArrivalJournal
+    private let unsettled: UnsettledResults
     private let maximumBytes: UInt64?
     private let isDelivered: @Sendable (ArrivalFacts) -> Bool
     private let stored: @Sendable ([StoredArrival]) -> Void
@@ -94,6 +95,7 @@ package final class IncomingTransfer {
 
     /// - Parameters:
     ///   - binding: how strictly the contents must match the offer.
+    ///   - unsettled: gets the results that the journal could not record.
     ///   - maximumBytes: maximum bytes, by `Footprint`, of the whole transfer; nil: only the sizes in the offer limit it.
     ///   - earlier: the arrivals of earlier attempts at this transfer.
     ///   - turn: shared with the peer's other transfers.
@@ -108,6 +110,7 @@ package final class IncomingTransfer {
         binding: OfferBinding = .exact,
         inbox: any InboxStoring,
         journal: any ArrivalJournal,
+        unsettled: UnsettledResults = UnsettledResults(),
         maximumBytes: UInt64? = nil,
         earlier: [Arrival] = [],
         turn: CommitTurn = CommitTurn(),
@@ -120,7 +123,7 @@ package final class IncomingTransfer {
         self.peer = peer
         self.digestAlgorithm = verdict.digest
         self.inbox = inbox
-        self.journal = journal
+        (self.journal, self.unsettled) = (journal, unsettled)
         self.maximumBytes = maximumBytes
         self.isDelivered = isDelivered
         (self.turn, self.knownStorings) = (turn, storings)
@@ -524,7 +527,8 @@ package final class IncomingTransfer {
                 })
         }
         // If the journal could not be written, nothing was moved, and all results are failures.
-        let isSettled = settle(zip(numbers, results).map { ($0, try? $1.get()) })
+        let outcomes = zip(numbers, results).map { (number: $0, stored: try? $1.get()) }
+        let isSettled = outcomes.isEmpty || (try? journal.settle(outcomes)) != nil
         var arrivals: [StoredArrival] = []
         for (index, (item, result)) in zip(whole, results).enumerated() {
             switch result {
@@ -543,19 +547,13 @@ package final class IncomingTransfer {
                 setFault(fault, item.number)
             }
         }
-        return arrivals
-    }
-
-    /// - Returns: whether it is in the journal. If not, the items are in the Inbox all the same, and are found and
-    ///   delivered at the next start.
-    private func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) -> Bool {
-        guard !outcomes.isEmpty else { return true }
-        do {
-            try journal.settle(outcomes)
-            return true
-        } catch {
-            return false
+        if !isSettled {
+            // The items are in the Inbox all the same. They are recorded and delivered later, at the latest at the
+            // next start.
+            let delivered = Set(zip(numbers, intended).filter { $1.isDelivered }.map { $0.0 })
+            unsettled.keep(outcomes, delivered: arrivals.map(\.arrival).filter { delivered.contains($0.number) })
         }
+        return arrivals
     }
 
     /// An item as it is stored: a tree of which a part is missing does not look whole.

@@ -39,6 +39,7 @@ package final class Reception: Sendable {
 
     let inbox: any InboxStoring
     let journal: any ArrivalJournal
+    private let unsettled = UnsettledResults()
     private let gate: any OfferGating
     private let consent: any ConsentAsking
     private let delivery: any Delivering
@@ -340,6 +341,7 @@ package final class Reception: Sendable {
             binding: binding,
             inbox: inbox,
             journal: journal,
+            unsettled: unsettled,
             maximumBytes: maximumBytes,
             earlier: earlier,
             turn: accepted.turn,
@@ -482,7 +484,16 @@ package final class Reception: Sendable {
             for stored in arrivals { state.ledger.note(stored: stored.arrival) }
         }
         for stored in arrivals { observe(.stored(stored.arrival)) }
-        let delivered = arrivals.filter(\.awaitsDelivery).map(\.arrival)
+        deliver(arrivals.filter(\.awaitsDelivery).map(\.arrival))
+    }
+
+    /// The number of stored items that the journal could not record yet.
+    package var unsettledItems: Int { unsettled.count }
+
+    /// Records what the journal could not record before, and delivers it. Blocks on the disk.
+    package func settleAgain() { deliver(unsettled.settle(in: journal)) }
+
+    private func deliver(_ delivered: [Arrival]) {
         guard !delivered.isEmpty else { return }
         for arrival in delivered { note(HandlerAnswer(.pending), for: arrival) }
         delivery.deliver(delivered) { [self] arrival, answer in
