@@ -214,7 +214,7 @@ let package = Package(
             ["SystemCalls", "Streams", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
         + module(
             .network, "HTTPChannel", ["SecureTransport", "Sharing", nioCore, nioPosix, nioHTTP1, concurrencyHelpers],
-            tests: ["Executors", "Sharing", logging, nioEmbedded])
+            tests: ["Executors", logging, nioEmbedded])
         + module(
             .network, "WebPages", ["Sharing", "Secrets", "HTTPChannel", nioCore, nioHTTP1], tests: nil)
         + module(

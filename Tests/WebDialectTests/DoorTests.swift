@@ -103,7 +103,7 @@ struct DoorTests {
             }
             var pins = [try #require(page.session.pin.text)]
             while let pin = page.session.pin.text {
-                for _ in 0..<PINGuesses.budget { #expect(try await type("wrong").code == 403) }
+                while page.session.pin.text == pin { #expect(try await type("wrong").code == 403) }
                 #expect(try await type(pin).code == (page.session.pin.text == nil ? 429 : 403))
                 guard let new = page.session.pin.text else { break }
                 #expect(try await type(new).code == 303)
@@ -116,7 +116,7 @@ struct DoorTests {
             let told = page.events.all.compactMap {
                 if case .newPIN(let pin) = $0 { .some(pin) } else { nil as String?? }
             }
-            #expect(told == pins.dropFirst() + [nil])
+            #expect(told == pins.dropFirst().map(Optional.some) + [nil])
             #expect(page.events.all.count { if case .wrongPIN = $0 { true } else { false } } == 1)
         }
     }
