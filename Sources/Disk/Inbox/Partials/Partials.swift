@@ -58,8 +58,11 @@ final class Partials: Sendable {
     /// Whether a name in the folder has the form of a kept entry.
     static func isKept(_ name: String) -> Bool { isForm("p-", name) || isForm("o-", name) }
 
+    /// - Returns: false also for the shorter names of an older Waft, which are found under no key any more.
     static func isForm(_ prefix: String, _ name: String) -> Bool {
-        name.hasPrefix(prefix) && TransferID(String(name.dropFirst(2))) != nil
+        let digits = name.utf8.dropFirst(2)
+        return name.hasPrefix(prefix) && digits.count == (prefix == "p-" ? PartialKey.digits : ConsentKey.digits)
+            && digits.allSatisfy { "0123456789abcdef".utf8.contains($0) }
     }
 
     /// Reads the entries of an earlier receiver, and removes those that are too old or exceed the bounds.

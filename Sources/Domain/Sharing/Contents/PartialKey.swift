@@ -7,7 +7,9 @@ import UniformTypes
 /// The size is not part of it: a file that has grown, or a tree with one different file, continues at the difference.
 /// The contents found are not trusted: every byte is compared with the source.
 package struct PartialKey: Hashable, Sendable {
-    /// 32 lower-case hexadecimal digits: `owner`, and as many for the item.
+    package static let digits = 128
+
+    /// So many lower-case hexadecimal digits: `owner`, and as many for the item.
     package let text: String
     /// Bytes of the item's contents as it is offered now.
     package let size: UInt64
@@ -20,18 +22,20 @@ package struct PartialKey: Hashable, Sendable {
         self.protection = protection
         let fields = ["item", item.kind.rawValue, item.name.text, item.type.identifier]
         self.text =
-            Self.owner(peer) + StableHash.text(fields + (protection.isSealed ? [protection.rawValue] : [])).prefix(16)
+            Self.owner(peer) + StableHash.text(fields + (protection.isSealed ? [protection.rawValue] : []))
     }
 
-    /// The first 16 digits of all keys of a peer. Two peers have the same digits only if one forges such a key; then
-    /// they share a quota.
-    package static func owner(_ peer: PeerID) -> String { String(StableHash.text("peer", peer.bareText).prefix(16)) }
+    /// The first 64 digits of all keys of a peer. The whole hash: a part of it could be forged, and another peer would
+    /// learn of the kept contents.
+    package static func owner(_ peer: PeerID) -> String { StableHash.text("peer", peer.bareText) }
 }
 
 /// The key of a recorded consent: the same items, in the same order, with the same annotation, offered by the same
 /// peer.
 package struct ConsentKey: Hashable, Sendable {
-    /// 32 lower-case hexadecimal digits.
+    package static let digits = 64
+
+    /// So many lower-case hexadecimal digits.
     package let text: String
 
     package init(_ offer: Offer, from peer: PeerID) {
@@ -47,7 +51,7 @@ package struct ConsentKey: Hashable, Sendable {
     }
 }
 
-/// Half of a SHA-256 of fields: no attacker can find two lists with the same hash.
+/// The SHA-256 of fields: no attacker can find two lists with the same hash.
 private struct StableHash: ~Copyable {
     private var state = DigestState(.sha256)
 
@@ -70,6 +74,6 @@ private struct StableHash: ~Copyable {
     }
 
     consuming func text() -> String {
-        String(state.finalize().description.dropFirst(DigestAlgorithm.sha256.rawValue.utf8.count + 1).prefix(32))
+        String(state.finalize().description.dropFirst(DigestAlgorithm.sha256.rawValue.utf8.count + 1))
     }
 }
