@@ -143,7 +143,8 @@ private struct Samples {
             .absent(.item(arrival: 7, stored: "a", reason: "it was taken")),
             .absent(.wanted("b", reason: "no such item")),
             .verified(EventLine.Verified(ok: 1, changed: 0, missing: 0, unreadable: 0, exit: .done)),
-            .verified(EventLine.Verified(ok: 2, changed: 0, missing: 0, unreadable: 0, locked: 1, exit: .done)),
+            .verified(
+                EventLine.Verified(ok: 2, changed: 0, missing: 0, unreadable: 0, locked: 1, summed: 2, exit: .done)),
         ] + [.changed, .missing, .unreadable].compactMap { EventLine(ItemFinding(state: $0), of: arrival) }
     }
 

@@ -35,7 +35,7 @@ extension FileInbox {
     private func arrival(of stored: StoredItem, kind: ItemKind) throws -> Arrival {
         let folder = try FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY)
         let now = try StoredDigest.read(
-            stored.name.text, in: folder.raw, isTree: kind == .tree, algorithm: .xxh3_128)
+            stored.name.text, in: folder.raw, isTree: kind == .tree, algorithm: .lasting)
         let facts = ArrivalFacts(
             transfer: TransferID(), itemNumber: 0, itemsInOffer: 1,
             item: OfferedItem(kind: kind, name: stored.name, type: .data, size: now.size, entries: now.entries),

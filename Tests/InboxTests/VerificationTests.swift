@@ -1,8 +1,10 @@
+import Digests
 import Foundation
 import Glibc
 import Sharing
 import TestSupport
 import Testing
+import UniformTypes
 
 @testable import Inbox
 
@@ -51,6 +53,34 @@ struct VerificationTests {
         #expect(try verify(arrival).state == .ok)
         chmod(path + "/tree/a", 0o555)
         #expect(try verify(arrival).differences == [.contents])
+    }
+
+    @Test(
+        "an item with the checksum of the one that came is found; of an older Waft's item the finding says what it knows"
+    )
+    func forged() throws {
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
+        let (genuine, forged) = (ForgedPair.genuine, ForgedPair.forged)
+        let staged = try inbox.stage(transfer: TransferID(), item: 0, isTree: false)
+        try staged.beginFile(FileEntry(path: nil, executable: false, modified: nil, size: UInt64(genuine.count)))
+        try genuine.withUnsafeBytes { bytes in try staged.write(bytes) }
+        try staged.endFile()
+        var arrival = Arrival(
+            number: ArrivalNumber(1),
+            facts: ArrivalFacts(
+                transfer: TransferID(), itemNumber: 0, itemsInOffer: 1,
+                item: OfferedItem(kind: .file, name: safe("a.sh"), type: .data, size: UInt64(genuine.count)),
+                size: UInt64(genuine.count), digest: .of(.lasting, genuine), peer: .sample(1), senderName: "study",
+                annotation: [:]),
+            stored: try inbox.store(staged, as: "a.sh"))
+        #expect(try verify(arrival) == ItemFinding(state: .ok))
+        chmod(path + "/a.sh", 0o644)
+        try Data(forged).write(to: URL(fileURLWithPath: path + "/a.sh"))
+        chmod(path + "/a.sh", 0o444)
+        #expect(try verify(arrival).differences == [.contents])
+        arrival.facts.digest = .of(.xxh3_128, genuine)
+        let finding = try verify(arrival)
+        #expect(finding.state == .ok && finding.isOnlySummed)
     }
 
     @Test("an edited item is found with the differences")

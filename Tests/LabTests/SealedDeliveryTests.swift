@@ -10,7 +10,8 @@ struct SealedDeliveryTests {
             try kitchen.install(
                 "copies",
                 #"""
-                echo "$WAFT_NAME $WAFT_DIGEST $(stat -c %a "$WAFT_FILE") $(stat -f -c %T "$WAFT_FILE")" >> "$OUT/record"
+                [ "$WAFT_DIGEST" = "sha-256:$(sha256sum < "$WAFT_FILE" | cut -c 1-64)" ] && digest=right
+                echo "$WAFT_NAME $digest $(stat -c %a "$WAFT_FILE") $(stat -f -c %T "$WAFT_FILE")" >> "$OUT/record"
                 echo "$WAFT_FILE" >> "$OUT/places"
                 cat "$WAFT_FILE" > "$OUT/$WAFT_NAME"
                 """#)
@@ -18,9 +19,7 @@ struct SealedDeliveryTests {
                 try await kitchen.host.unlock()
                 let sent = try await kitchen.send(["a.png", "b.png"], to: running)
                 #expect(sent.exit == 0, "\(sent)")
-                let digests = sent.events.compactMap(\.digest)
-                try #require(digests.count == 2, "\(sent.output)")
-                #expect(kitchen.lines() == ["a.png \(digests[0]) 400 tmpfs", "b.png \(digests[1]) 400 tmpfs"])
+                #expect(kitchen.lines() == ["a.png right 400 tmpfs", "b.png right 400 tmpfs"])
                 #expect(kitchen.isSame("a.png") && kitchen.isSame("b.png"))
                 #expect(kitchen.lines("places").count == 2)
                 for place in kitchen.lines("places") {

@@ -19,7 +19,8 @@ struct SealedStreamTests {
         try await withSmallQuota { kitchen in
             let script = #"""
                 cat "$WAFT_FILE" > "$OUT/$WAFT_NAME"
-                echo "$WAFT_DIGEST ${WAFT_FILE%/*}" >> "$OUT/record"
+                [ "$WAFT_DIGEST" = "sha-256:$(sha256sum < "$OUT/$WAFT_NAME" | cut -c 1-64)" ] && digest=right
+                echo "$digest ${WAFT_FILE%/*}" >> "$OUT/record"
                 """#
             try kitchen.install("streams", script, keys: Self.streams)
             try await kitchen.host.withReceiver { running in
@@ -29,7 +30,7 @@ struct SealedStreamTests {
                     #expect(sent.exit == 0, "\(sent)")
                     #expect(kitchen.isSame(name))
                     let line = try #require(kitchen.lines().last)
-                    #expect(line.hasPrefix(try #require(sent.events.compactMap(\.digest).first).description))
+                    #expect(line.hasPrefix("right "))
                     #expect(line.hasSuffix("/proc/self/fd") == (name == "large.png"))
                 }
                 #expect(try running.names() == ["large.png.age", "small.png.age"], "the sealed items stay")

@@ -38,7 +38,7 @@ struct TransferTests {
             #expect(stored.path == path)
             #expect(stored.type == "public.jpeg")
             #expect(stored.size == 3_000_000)
-            #expect(stored.digest?.hasPrefix("xxh3-128:") == true)
+            #expect(stored.digest?.hasPrefix("sha-256:") == true)
         }
     }
 

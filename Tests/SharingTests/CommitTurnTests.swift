@@ -93,7 +93,7 @@ struct CommitTurnTests {
                         try? isThere
                         ? reception.begin(offer.transfer, from: peer)
                         : begin(offer.transfer, from: peer, reception, hello)
-                    if isThere { try? transfer?.present(0, digest: .of(.xxh3_128, hello)) }
+                    if isThere { try? transfer?.present(0, digest: .of(.lasting, hello)) }
                     guard let transfer, let receipt = try? transfer.finish() else { return nil }
                     return reception.end(transfer, receipt, fault: nil)
                 }

@@ -81,12 +81,14 @@ private struct Goods {
             size: files.reduce(0) { $0 + UInt64($1.bytes.count) }, entries: isTree ? UInt64(files.count) + 1 : 1)
     }
 
-    var digest: Digest {
-        guard isTree else { return .of(.xxh3_128, files[0].bytes) }
-        var listing = TreeListing(.xxh3_128)
+    var digest: Digest { digest(.xxh3_128) }
+
+    func digest(_ algorithm: DigestAlgorithm) -> Digest {
+        guard isTree else { return .of(algorithm, files[0].bytes) }
+        var listing = TreeListing(algorithm)
         for file in files {
             guard let path = try? SafeRelativePath(file.path) else { continue }
-            listing.file(path, executable: false, digest: .of(.xxh3_128, file.bytes))
+            listing.file(path, executable: false, digest: .of(algorithm, file.bytes))
         }
         return listing.finalize()
     }
@@ -137,7 +139,7 @@ private struct Sending {
         do throws(TransferError) {
             for (number, item) in goods.enumerated() {
                 if verdict.items[number].present == item.digest {
-                    try incoming.present(number, digest: item.digest)
+                    try incoming.present(number, digest: item.digest(.lasting))
                 } else {
                     try send(item, number, kept[number] ?? [:], to: incoming)
                 }
@@ -190,7 +192,7 @@ private struct Sending {
         var good = 0
         for digest in kept.digests {
             let end = min(Int(kept.size), good + 1 << kept.blockExponent)
-            guard end <= bytes.count, Digest.of(.xxh3_128, bytes[good..<end]) == digest else { break }
+            guard end <= bytes.count, Digest.of(.lasting, bytes[good..<end]) == digest else { break }
             good = end
         }
         return UInt64(good)

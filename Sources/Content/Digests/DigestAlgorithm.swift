@@ -5,8 +5,11 @@ package enum DigestAlgorithm: String, Sendable, Codable, CaseIterable {
     // swift-format-ignore: AlwaysUseLowerCamelCase
     case xxh3_128 = "xxh3-128"
 
-    /// SHA-256 (FIPS 180-4), a digest that other tools can check.
+    /// SHA-256 (FIPS 180-4), a digest that other tools can check, and of which nobody can make two contents with one.
     case sha256 = "sha-256"
+
+    /// The algorithm of every digest that stands instead of bytes.
+    package static let lasting = DigestAlgorithm.sha256
 
     /// Length of a digest of this algorithm, in bytes.
     package var byteCount: Int {

@@ -107,7 +107,7 @@ package struct WaftClient {
         }
         guard isWorthAsking else { return nil }
         let answer = try await exchange(.GET, .kept(offer.transfer), timeout: timeout, maximum: maximum)
-        return try KeptList(answer.body, verdict.digest, items: offer.items.count)
+        return try KeptList(answer.body, items: offer.items.count)
     }
 
     /// Requests the receipt of a finished transfer.

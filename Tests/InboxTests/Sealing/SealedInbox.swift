@@ -88,7 +88,7 @@ final class SealedInbox {
         try staged.beginFile(try entry(nil, size: UInt64(bytes.count)))
         try staged.write(bytes)
         try staged.endFile()
-        return try store(staged, as: name, of: .of(.xxh3_128, bytes), size: bytes.count, protection)
+        return try store(staged, as: name, of: .of(.lasting, bytes), size: bytes.count, protection)
     }
 
     /// The contents of a sealed file, by the keys that are in memory.

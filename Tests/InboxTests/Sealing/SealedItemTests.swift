@@ -32,7 +32,7 @@ struct SealedItemTests {
         #expect(throws: SealedFileError.self) { try place.opened(arrival.stored.path) }
         try place.unlock()
         #expect(try place.opened(arrival.stored.path) == bytes)
-        #expect(place.inbox.contentDigests(of: arrival)?.lasting == .of(.xxh3_128, bytes))
+        #expect(place.inbox.contentDigests(of: arrival)?.lasting == .of(.lasting, bytes))
         #expect(try place.inbox.digest(of: arrival, .xxh3_128) == .of(.xxh3_128, bytes))
     }
 
@@ -61,7 +61,7 @@ struct SealedItemTests {
     func tree() throws {
         let place = try SealedInbox()
         let staged = try place.stage("photos", kind: .tree)
-        var listing = TreeListing(.xxh3_128)
+        var listing = TreeListing(.lasting)
         // In byte order of the own names, and not of those on the disk.
         let files = [("a", noise(100)), ("a-b", noise(70_000)), ("d/e", noise(3))]
         for (path, bytes) in files {
@@ -73,7 +73,7 @@ struct SealedItemTests {
             try staged.beginFile(FileEntry(path: path, executable: false, modified: nil, size: UInt64(bytes.count)))
             try staged.write(bytes)
             try staged.endFile()
-            listing.file(path, executable: false, digest: .of(.xxh3_128, bytes))
+            listing.file(path, executable: false, digest: .of(.lasting, bytes))
         }
         let link = try SafeRelativePath("link")
         try staged.makeLink(link, target: try SafeLinkTarget("a", of: link))
@@ -84,7 +84,7 @@ struct SealedItemTests {
         #expect(everything(below: arrival.stored.path) == ["a-b.age", "a.age", "d", "d/e.age", "link"])
         #expect(try InboxVerification.verify(arrival, arrived: now(), inbox: place.path).isLocked)
         try place.unlock()
-        #expect(try place.inbox.digest(of: arrival, .xxh3_128) == contents)
+        #expect(try place.inbox.digest(of: arrival, .lasting) == contents)
         #expect(try place.opened(arrival.stored.path + "/a-b.age") == files[1].1)
         let finding = try InboxVerification.verify(
             arrival, arrived: now(), inbox: place.path, keys: FileKeys(place.vault))

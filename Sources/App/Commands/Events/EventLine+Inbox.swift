@@ -112,6 +112,8 @@ extension EventLine {
         var unreadable: Int
         /// Of the good ones, those of which only the sealed form was compared; absent for none.
         var locked: Int?
+        /// Of the good ones, those that were compared by a checksum only; absent for none.
+        var summed: Int?
         var exit: WaftExit
     }
 

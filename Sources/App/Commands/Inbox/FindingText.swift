@@ -32,6 +32,11 @@ enum FindingText {
         return "; last touched \(JournalText.time(WallTime(milliseconds: touched.seconds &* 1_000)))"
     }
 
+    /// - Parameter count: of the good items that were compared by a checksum only.
+    static func summed(_ count: Int) -> String {
+        "  compared by a checksum only: \(count) (of an older Waft, or locked): that finds faults, not forgery"
+    }
+
     /// - Parameter locked: items among the good ones of which only the sealed form was compared.
     static func summary(_ counts: [ItemFinding.State: Int], locked: Int = 0) -> String {
         let parts = [ItemFinding.State.ok, .changed, .missing, .unreadable].map { ($0.rawValue, counts[$0] ?? 0) }

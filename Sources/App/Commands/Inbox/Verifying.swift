@@ -14,6 +14,8 @@ struct Verifying {
     private var counts: [ItemFinding.State: Int] = [:]
     /// Items that are locked: only their sealed form was compared.
     private var locked = 0
+    /// Good items that were compared by a checksum only.
+    private var summed = 0
     private var exit = WaftExit.done
 
     init(inbox: String, json: Bool) {
@@ -41,6 +43,7 @@ struct Verifying {
         }
         counts[finding.state, default: 0] += 1
         if finding.isLocked { locked += 1 }
+        if finding.isOnlySummed { summed += 1 }
         guard let event = EventLine(finding, of: entry.arrival) else { return }
         fail(.contentChanged)
         json ? event.print() : Console.shared.result(FindingText.line(entry, finding))
@@ -95,10 +98,12 @@ struct Verifying {
             EventLine.verified(
                 EventLine.Verified(
                     ok: count(.ok), changed: count(.changed), missing: count(.missing),
-                    unreadable: count(.unreadable), locked: locked > 0 ? locked : nil, exit: exit)
+                    unreadable: count(.unreadable), locked: locked > 0 ? locked : nil,
+                    summed: summed > 0 ? summed : nil, exit: exit)
             ).print()
         } else {
             Console.shared.result(FindingText.summary(counts, locked: locked))
+            if summed > 0 { Console.shared.note(FindingText.summed(summed)) }
             if count(.missing) > 0 { Console.shared.note("  to forget a missing item: waft inbox remove NUMBER") }
         }
         return exit

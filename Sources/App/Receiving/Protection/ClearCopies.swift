@@ -97,7 +97,9 @@ final class ClearCopies: ClearCopying {
                 var copy = arrival
                 if arrival.protection.isSealed {
                     copy.stored.path = try clear.copy(arrival, inbox: inbox, keys: keys, for: handler)
-                    if let digests = keys.contentDigests(of: arrival) { copy.facts.digest = digests.sent }
+                    if let digests = keys.contentDigests(of: arrival) {
+                        copy.facts.digest = digests.lasting ?? digests.sent
+                    }
                 }
                 copies.append(copy)
             }

@@ -22,7 +22,7 @@ final class SealedStream: @unchecked Sendable {
             let file = try InboxContents.open(arrival, inbox: inbox, keys: keys)
             let source = SealedStream(arrival, file, try InboxContents.digest(of: arrival, keys: keys))
             var shown = arrival
-            if let digests = keys.contentDigests(of: arrival) { shown.facts.digest = digests.sent }
+            if let digests = keys.contentDigests(of: arrival) { shown.facts.digest = digests.lasting ?? digests.sent }
             return ClearStream(shown) { sink throws(ClearCopyError) in try source.pass(sink) }
         } catch {
             throw ClearCopyError(error)

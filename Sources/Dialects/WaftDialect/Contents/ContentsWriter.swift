@@ -121,7 +121,10 @@ final class ContentsWriter {
             hasEnded = true
             return
         }
-        if let digest = stored[next] { return declarePresent(digest, .storedBefore) }
+        if let digest = stored[next] {
+            // Only for an item of another transfer does the receipt have the digest that stands for its contents.
+            return declarePresent(digest.algorithm == .lasting ? digest : nil, .storedBefore)
+        }
         reader = try sources[next].open()
         if sources[next].isRepeatable, !contradicted.contains(next), let present = verdict.items[next].present {
             comparison = ItemComparison(with: present, isTree: isTree)
@@ -155,7 +158,7 @@ final class ContentsWriter {
     }
 
     /// Writes a frame in place of the item's contents.
-    private func declarePresent(_ digest: Digest, _ outcome: SourceState) {
+    private func declarePresent(_ digest: Digest?, _ outcome: SourceState) {
         piece.writeFrame(.present(next, digest))
         contentBytes += sources[next].offered.size ?? 0
         outcomes[next] = outcome

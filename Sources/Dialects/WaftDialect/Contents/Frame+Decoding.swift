@@ -45,7 +45,7 @@ extension Frame {
             self = .cancel(try Fields(payload).fault())
         case .present:
             let number = try Self.itemNumber(&payload)
-            self = .present(number, try Fields(payload).digest(digest))
+            self = .present(number, try Fields(payload).optionalDigest(.lasting))
         case .data:
             throw FrameDecoder.malformed("data out of place")
         }
@@ -149,7 +149,12 @@ private struct Fields {
     }
 
     func digest(_ algorithm: DigestAlgorithm) throws(TransferError) -> Digest {
-        guard let place = place(of: .digest) else { throw FrameDecoder.malformed("no digest") }
+        guard let digest = try optionalDigest(algorithm) else { throw FrameDecoder.malformed("no digest") }
+        return digest
+    }
+
+    func optionalDigest(_ algorithm: DigestAlgorithm) throws(TransferError) -> Digest? {
+        guard let place = place(of: .digest) else { return nil }
         do {
             return try payload.withUnsafeReadableBytes { bytes in
                 let start = place.start - payload.readerIndex

@@ -77,7 +77,7 @@ extension ByteBuffer {
             writeDigest(digest)
         case .present(let number, let digest):
             writeInteger(UInt32(number))
-            writeDigest(digest)
+            if let digest { writeDigest(digest) }
         case .itemAbandoned(let number, let fault):
             writeInteger(UInt32(number))
             writeFault(fault)

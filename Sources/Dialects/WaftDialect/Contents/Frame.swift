@@ -14,7 +14,9 @@ enum Frame: Equatable {
     case itemAbandoned(Int, TransferError)
     case end
     case cancel(TransferError)
-    case present(Int, Digest)
+    /// With the digest of the sender's contents by `DigestAlgorithm.lasting`, or none for an item that a receipt says is
+    /// stored.
+    case present(Int, Digest?)
 }
 
 /// The first byte of a frame.

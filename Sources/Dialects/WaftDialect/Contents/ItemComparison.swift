@@ -18,21 +18,23 @@ private let stepBytes: UInt64 = 64 << 20
 final class ItemComparison {
     enum Finding {
         case undecided
+        /// With the digest that stands for the contents.
         case same(Digest)
         case different
     }
 
     private let digest: Digest
-    private var fileDigest: DigestState
-    private var listing: TreeListing?
-    private var soleFileDigest: Digest?
+    private var fileSums: ContentSums
+    private var listing: ListingSums?
+    private var soleFileDigests: ContentSums.Pair?
     private var file: FileEntry?
     private let scratch = Scratch()
 
+    /// - Parameter digest: a hint of the receiver. The answer to it is a digest by `DigestAlgorithm.lasting`.
     init(with digest: Digest, isTree: Bool) {
         self.digest = digest
-        fileDigest = DigestState(digest.algorithm)
-        listing = isTree ? TreeListing(digest.algorithm) : nil
+        fileSums = ContentSums(digest.algorithm)
+        listing = isTree ? ListingSums(digest.algorithm) : nil
     }
 
     func step(_ reader: any ItemReading) throws(SourceError) -> Finding {
@@ -41,7 +43,7 @@ final class ItemComparison {
             if let entry = file {
                 let count = try reader.read(into: scratch.bytes)
                 if count > 0 {
-                    fileDigest.update(UnsafeRawBufferPointer(rebasing: scratch.bytes[..<count]))
+                    fileSums.update(UnsafeRawBufferPointer(rebasing: scratch.bytes[..<count]))
                     read += UInt64(count)
                 } else {
                     end(entry)
@@ -51,8 +53,10 @@ final class ItemComparison {
                 // Names cost time too.
                 read += 4_096
             } else {
-                let ours = listing != nil ? listing?.finalize() : soleFileDigest
-                return ours == digest ? .same(digest) : .different
+                guard let ours = listing != nil ? listing?.finalize() : soleFileDigests, ours.sent == digest else {
+                    return .different
+                }
+                return .same(ours.lasting)
             }
         }
         return .undecided
@@ -68,11 +72,11 @@ final class ItemComparison {
     }
 
     private func end(_ entry: FileEntry) {
-        let digest = fileDigest.finalize()
+        let digests = fileSums.finalize()
         if let path = entry.path {
-            listing?.file(path, executable: entry.executable, digest: digest)
+            listing?.file(path, executable: entry.executable, digests: digests)
         } else {
-            soleFileDigest = digest
+            soleFileDigests = digests
         }
         file = nil
     }
@@ -101,7 +105,7 @@ final class PrefixSearch {
     init(_ kept: KeptList.File, size: UInt64) {
         self.kept = kept
         self.size = size
-        blockDigest = DigestState(kept.digestAlgorithm)
+        blockDigest = DigestState(.lasting)
     }
 
     /// - Parameter digest: the file's digest so far; empty at the first call.

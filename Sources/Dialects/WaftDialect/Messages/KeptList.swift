@@ -6,7 +6,7 @@ extension ByteBuffer {
     /// Appends the record of a kept file (Protocol, section 3.6), if the list has room for it.
     /// - Returns: whether there is room for more.
     mutating func writeKept(_ file: KeptFile, item: Int) -> Bool {
-        let length = KeptList.headBytes + (file.digests.first?.algorithm.byteCount ?? 0) * file.digests.count
+        let length = KeptList.headBytes + (DigestAlgorithm.lasting.byteCount) * file.digests.count
         if readableBytes + length <= Limits.keptListBytes {
             writeInteger(UInt32(item))
             writeInteger(file.pathHash)
@@ -36,27 +36,23 @@ struct KeptList {
         /// Bytes of a block. There are at most `Limits.keptBlocks` blocks, each with a digest.
         let blockBytes: UInt64
         fileprivate let digests: ByteBuffer
-        let digestAlgorithm: DigestAlgorithm
-
         /// The digest of the block with this number.
         func digest(of block: Int) -> Digest? {
-            let start = digests.readerIndex + block * digestAlgorithm.byteCount
-            guard let bytes = digests.getSlice(at: start, length: digestAlgorithm.byteCount) else { return nil }
-            return try? Digest(digestAlgorithm, bytes: bytes.readableBytesView)
+            let start = digests.readerIndex + block * DigestAlgorithm.lasting.byteCount
+            guard let bytes = digests.getSlice(at: start, length: DigestAlgorithm.lasting.byteCount) else { return nil }
+            return try? Digest(.lasting, bytes: bytes.readableBytesView)
         }
     }
 
     private let list: ByteBuffer
-    private let algorithm: DigestAlgorithm
     /// The starts of the records, ordered by their items and hashes.
     private var starts: [UInt32] = []
 
     /// - Parameter items: the offer's number of items.
     /// - Throws: `protocolViolation` if the list is malformed.
-    init(_ list: ByteBuffer, _ algorithm: DigestAlgorithm, items: Int) throws(TransferError) {
+    init(_ list: ByteBuffer, items: Int) throws(TransferError) {
         guard list.readableBytes <= Limits.keptListBytes else { throw .malformed("a list too long") }
         self.list = list
-        self.algorithm = algorithm
         var rest = list
         while rest.readableBytes > 0 {
             let start = rest.readerIndex
@@ -65,10 +61,11 @@ struct KeptList {
             else { throw .malformed("a list of something else") }
             let blocks = KeptFile.blockCount(size: size, exponent: Int(exponent))
             // Both conditions together: a count within the limit cannot overflow the length.
-            guard blocks <= Limits.keptBlocks, Int(blocks) * algorithm.byteCount <= rest.readableBytes else {
+            guard blocks <= Limits.keptBlocks, Int(blocks) * DigestAlgorithm.lasting.byteCount <= rest.readableBytes
+            else {
                 throw .malformed("a list that is cut short")
             }
-            rest.moveReaderIndex(forwardBy: Int(blocks) * algorithm.byteCount)
+            rest.moveReaderIndex(forwardBy: Int(blocks) * DigestAlgorithm.lasting.byteCount)
             starts.append(UInt32(start - list.readerIndex))
         }
         starts.sort { Self.place(list, $0) < Self.place(list, $1) }
@@ -96,7 +93,7 @@ struct KeptList {
         var record = list
         record.moveReaderIndex(to: start)
         guard let (_, _, size, exponent) = record.readRecordHead() else { return nil }
-        return File(size: size, blockBytes: 1 << UInt64(exponent), digests: record, digestAlgorithm: algorithm)
+        return File(size: size, blockBytes: 1 << UInt64(exponent), digests: record)
     }
 }
 

@@ -39,6 +39,9 @@ package struct ItemFinding: Hashable, Sendable {
     package var touched: Timestamp?
     /// Of a sealed item that was only compared as it is on the disk: its contents are locked.
     package var isLocked = false
+    /// Of an item that is ok by a checksum: that finds faults of the disk, and no contents that were made to have the same
+    /// one. So it is with an item of an older Waft, and with a sealed one that is locked.
+    package var isOnlySummed = false
 
     package init(state: State, differences: [Difference] = [], detail: String = "", touched: Timestamp? = nil) {
         self.state = state
@@ -119,7 +122,11 @@ package enum InboxVerification {
                 return ItemFinding(state: .changed, differences: [.contents], detail: error.message)
             }
         }
-        if now.digest == arrival.digest { return ItemFinding(state: .ok) }
+        if now.digest == arrival.digest {
+            var finding = ItemFinding(state: .ok)
+            finding.isOnlySummed = now.digest.algorithm != .lasting
+            return finding
+        }
         var finding = ItemFinding(state: .changed)
         if now.size != arrival.size, !arrival.protection.isSealed {
             finding.differences.append(.size)
@@ -139,15 +146,19 @@ package enum InboxVerification {
         _ progressed: (Int) throws(StoredDigestError) -> Void
     ) throws(StoredDigestError) -> ItemFinding {
         var finding = ItemFinding(state: .ok)
+        finding.isOnlySummed = true
         guard let keys, let contents = keys.contentDigests(of: arrival) else {
             finding.isLocked = true
             return finding
         }
         do throws(StoredDigestError) {
             let now = try StoredDigest.read(
-                place.name, in: place.folder.raw, isTree: isTree, algorithm: contents.sent.algorithm, keys: keys,
+                place.name, in: place.folder.raw, isTree: isTree, algorithm: contents.lasting?.algorithm ?? .lasting,
+                keys: keys,
                 progressed: progressed)
-            guard let lasting = contents.lasting, lasting != now.digest else { return finding }
+            guard let lasting = contents.lasting else { return finding }
+            finding.isOnlySummed = lasting.algorithm != .lasting
+            if lasting == now.digest { return finding }
             return ItemFinding(state: .changed, differences: [.contents], detail: "it was sealed with other contents")
         } catch {
             switch error.code {

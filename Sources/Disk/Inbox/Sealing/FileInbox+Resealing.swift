@@ -132,8 +132,8 @@ extension FileInbox {
         let staged = try StagedFiles(
             in: staging, name: staging.freshName("resealing"), isTree: isTree,
             sealing: try sealing(protection, in: staging))
-        let known = isTree ? arrived.lasting : arrived.sent
-        let copy = try ResealedCopy(of: place, keys: keys, in: staged, (known ?? arrived.sent).algorithm)
+        let known = arrived.lasting
+        let copy = try ResealedCopy(of: place, keys: keys, in: staged, known?.algorithm ?? .lasting)
         var isAsArrived = known == copy.contents
         if known == nil {
             // A sealed tree that did not come in byte order: nobody knows the digest of its contents in this order.

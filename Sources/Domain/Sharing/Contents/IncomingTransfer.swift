@@ -35,10 +35,10 @@ package final class IncomingTransfer {
     private let verdict: Verdict
     private let binding: OfferBinding
     private var order: TransferOrder
-    private var fileDigest: DigestState
-    private var listing: TreeListing?
+    private var fileSums: ContentSums
+    private var listing: ListingSums?
     private var currentFile: FileEntry?
-    private var soleFileDigest: Digest?
+    private var soleFileDigests: ContentSums.Pair?
     private var staged: (any StagedItem)?
     /// The item that has begun and is neither whole nor abandoned.
     private var begun: Int?
@@ -47,8 +47,8 @@ package final class IncomingTransfer {
     private var whole: [WholeItem] = []
     private var wholeBytes: UInt64 = 0
     private var receipts: [ItemReceipt]
-    /// The items that an earlier attempt at this transfer has stored, with the digests that the sender knows.
-    private let earlier: [Int: (arrival: Arrival, sent: Digest)]
+    /// The items that an earlier attempt at this transfer has stored, with the digests of their contents.
+    private let earlier: [Int: (arrival: Arrival, digests: ContentDigests)]
     private var receivedBytes: UInt64 = 0
     /// Those of the current file.
     private var fileBytes: UInt64 = 0
@@ -63,7 +63,7 @@ package final class IncomingTransfer {
         var staged: any StagedItem
         var bytes: UInt64
         var entries: UInt64
-        /// Of the contents; of a tree in byte order, unless it is sealed.
+        /// Of the contents, by `DigestAlgorithm.lasting`; of a tree in byte order, unless it is sealed.
         var digest: Digest
         /// The digest that the sender knows; see `ArrivalFacts.sentDigest`.
         var sentDigest: Digest
@@ -132,14 +132,14 @@ package final class IncomingTransfer {
         self.verdict = verdict
         self.binding = binding
         self.order = TransferOrder(items: offer.items, verdict: verdict, binding: binding)
-        self.fileDigest = DigestState(verdict.digest)
+        self.fileSums = ContentSums(verdict.digest)
         self.receipts = Array(repeating: ItemReceipt(.notSent), count: offer.items.count)
-        var stored: [Int: (arrival: Arrival, sent: Digest)] = [:]
+        var stored: [Int: (arrival: Arrival, digests: ContentDigests)] = [:]
         for arrival in earlier
         where offer.items.indices.contains(arrival.itemNumber) && offer.items[arrival.itemNumber] == arrival.item {
             // A locked one is received again: nothing here can tell whether its contents are the same.
             guard let digests = inbox.contentDigests(of: arrival) else { continue }
-            stored[arrival.itemNumber] = (arrival, digests.sent)
+            stored[arrival.itemNumber] = (arrival, digests)
             receipts[arrival.itemNumber] = ItemReceipt(arrival, digest: digests.sent)
         }
         self.earlier = stored
@@ -174,19 +174,19 @@ package final class IncomingTransfer {
             partial: offer.dialect.resumes
                 ? PartialKey(offer.items[number], from: peer, protection: protection) : nil,
             protection: protection)
-        listing = isTree ? TreeListing(digestAlgorithm) : nil
-        soleFileDigest = nil
+        listing = isTree ? ListingSums(digestAlgorithm) : nil
+        soleFileDigests = nil
     }
 
     package func beginFile(_ entry: FileEntry) throws(TransferError) {
         try order.beginFile(entry)
         try countEntry()
         let entry = allowed(entry)
-        fileDigest.reset()
+        fileSums.reset()
         fileBytes = 0
         if entry.offset > 0 {
             // Read again from the disk: an earlier digest may no longer be true.
-            try current().resumeFile(entry) { fileDigest.update($0) }
+            try current().resumeFile(entry) { fileSums.update($0) }
             advance(entry.offset)
         } else {
             do throws(TransferError) {
@@ -221,7 +221,7 @@ package final class IncomingTransfer {
     package func write(_ bytes: UnsafeRawBufferPointer) throws(TransferError) {
         try order.receive(bytes.count)
         try checkQuota(adding: bytes.count)
-        fileDigest.update(bytes)
+        fileSums.update(bytes)
         try current().write(bytes)
         fileBytes += UInt64(bytes.count)
         advance(UInt64(bytes.count))
@@ -246,17 +246,17 @@ package final class IncomingTransfer {
     ///   checked.
     package func endFile(digest: Digest?) throws(TransferError) {
         try order.checkEndOfFile()
-        let ours = fileDigest.finalize()
-        guard digest == nil || ours == digest else {
+        let ours = fileSums.finalize()
+        guard digest == nil || ours.sent == digest else {
             let name = currentFile?.path?.text ?? order.currentItem.map { offer.items[$0].name.text } ?? ""
             throw TransferError(.digestMismatch, "the contents of \(name) are not what was sent")
         }
         try current().endFile()
         try order.endFile()
         if let entry = currentFile, let path = entry.path {
-            listing?.file(path, executable: entry.executable, digest: ours)
+            listing?.file(path, executable: entry.executable, digests: ours)
         } else {
-            soleFileDigest = ours
+            soleFileDigests = ours
         }
         currentFile = nil
     }
@@ -344,14 +344,16 @@ package final class IncomingTransfer {
         let (number, bytes, entries) = try order.endItem(isIncomplete: lack != nil)
         let item = try current()
         let isInByteOrder = listing?.isInByteOrder ?? true
-        guard let ours = listing != nil ? listing?.finalize() : soleFileDigest, digest == nil || ours == digest else {
+        guard let ours = listing != nil ? listing?.finalize() : soleFileDigests,
+            digest == nil || ours.sent == digest
+        else {
             throw TransferError(.digestMismatch, "\(offer.items[number].name) is not what was sent")
         }
         if listing != nil { try item.removeLeftovers() }
         let sealed = try item.sealedDigests(
-            of: ContentDigests(lasting: isInByteOrder ? ours : nil, sent: digest ?? ours))
+            of: ContentDigests(lasting: isInByteOrder ? ours.lasting : nil, sent: digest ?? ours.lasting))
         // Later readers of the tree compute its digest in byte order.
-        let lasting = isInByteOrder || sealed != nil ? ours : try item.digest(digestAlgorithm)
+        let lasting = isInByteOrder || sealed != nil ? ours.lasting : try item.digest(.lasting)
         staged = nil
         begun = nil
         listing = nil
@@ -378,19 +380,27 @@ package final class IncomingTransfer {
 
     /// Takes an item whose contents are not sent because the sender has found that they are here.
     ///
-    /// An item that this transfer has stored before is taken from the journal. Any other is looked up in the Inbox, and
+    /// An item that this transfer has stored before is compared with the journal. Any other is looked up in the Inbox, and
     /// its digest is computed again. A missing item fails alone, and the sender may send it in another attempt.
-    /// - Parameter digest: that of the sender's contents.
-    package func present(_ number: Int, digest: Digest) throws(TransferError) {
+    /// - Parameter digest: that of the sender's contents, by `DigestAlgorithm.lasting`; nil if the sender has a receipt of
+    ///   this transfer for the item.
+    package func present(_ number: Int, digest: Digest?) throws(TransferError) {
         try order.presentItem(number)
         advance(offer.items[number].size ?? 0)
-        if let earlier = earlier[number], digest == earlier.sent { return }
         let arrivals = EarlierArrivals(inbox: inbox, journal: journal)
-        if let arrival = arrivals.verified(offer.items[number], from: peer, digest) {
+        if let earlier = earlier[number] {
+            guard let digest else { return }
+            if [earlier.digests.lasting, earlier.digests.sent].contains(digest) {
+                receipts[number] = ItemReceipt(earlier.arrival, digest: digest)
+                return
+            }
+        }
+        if let digest, let arrival = arrivals.verified(offer.items[number], from: peer, digest) {
             receipts[number] = arrivals.receipt(arrival, digest: digest)
         } else {
+            // Also for an item of this transfer: the sender means other contents than those that were stored.
             let what = "\(offer.items[number].name) was changed in the Inbox, or has left it"
-            setFault(TransferError(.notKept, what), number)
+            receipts[number] = ItemReceipt(.failed(TransferError(.notKept, what)))
         }
     }
 
@@ -583,16 +593,5 @@ package final class IncomingTransfer {
             destination: verdict.items[item.number].destination,
             dialect: offer.dialect
         )
-    }
-}
-
-/// A tree that waits for its next file.
-private final class AsideItem {
-    let staged: any StagedItem
-    var listing: TreeListing?
-
-    init(_ staged: any StagedItem, _ listing: consuming TreeListing?) {
-        self.staged = staged
-        self.listing = listing
     }
 }

@@ -28,9 +28,10 @@ package struct ArrivalFacts: Hashable, Sendable {
     /// Files, folders and links in the item, itself included; nil if an older Waft recorded the arrival.
     package var entries: UInt64?
     /// The digest of a file, or of a tree's listing in byte order, as it is on the disk: of a sealed item the digest of
-    /// its sealed form.
+    /// its sealed form. `DigestAlgorithm.lasting`, unless it is sealed or an older Waft recorded it.
     package var digest: Digest
-    /// If a tree was not sent in byte order: the digest of its listing in the order of sending, which the sender knows.
+    /// The digest that the sender knows, if that is another: of another algorithm, or of a tree's listing in another
+    /// order. Nil for a sealed item.
     package var sentDigest: Digest?
     /// Of a sealed item: the digests of its contents, sealed (`SealedDigests.contents`).
     package var sealedContents: [UInt8]?

@@ -2,7 +2,8 @@ package import Digests
 
 /// The digests of an item's contents.
 package struct ContentDigests: Hashable, Sendable {
-    /// Of a file's contents, or of a tree's listing in byte order; nil for a sealed tree that came in another order.
+    /// Of a file's contents, or of a tree's listing in byte order, as `ArrivalFacts.digest`; nil for a sealed tree that
+    /// came in another order.
     package var lasting: Digest?
     /// The digest that the sender knows.
     package var sent: Digest

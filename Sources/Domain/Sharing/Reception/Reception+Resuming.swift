@@ -76,7 +76,7 @@ extension Reception {
         for (number, item) in offer.items.enumerated() where goesOn && verdict.items[number].answer == .accepted {
             let protection = verdict.items[number].destination.protection ?? .none
             guard let key = PartialKey(item, from: peer, protection: protection) else { continue }
-            inbox.readKept(key, verdict.digest) { file in
+            inbox.readKept(key, .lasting) { file in
                 goesOn = found(number, file)
                 return goesOn
             }
@@ -108,23 +108,28 @@ package struct EarlierArrivals: Sendable {
         candidates(item, from: peer).first { inbox.seemsPresent($0) }
     }
 
-    /// The lasting digest of the latest one that can be read now.
+    /// The digest that the sender knows of the latest one that can be read now.
     func latestDigest(_ item: OfferedItem, from peer: PeerID, _ algorithm: DigestAlgorithm) -> Digest? {
         for arrival in candidates(item, from: peer) where inbox.seemsPresent(arrival) {
-            if let digest = inbox.contentDigests(of: arrival)?.lasting, digest.algorithm == algorithm { return digest }
+            if let digest = inbox.contentDigests(of: arrival)?.sent, digest.algorithm == algorithm { return digest }
         }
         return nil
     }
 
-    /// The one that has this digest now; reads its contents.
-    /// - Parameter transfer: its own arrivals do not count.
+    /// The one whose contents have this digest now; reads them.
+    /// - Parameters:
+    ///   - digest: by `DigestAlgorithm.lasting`; any other tells nothing apart.
+    ///   - transfer: its own arrivals do not count.
     func verified(
         _ item: OfferedItem, from peer: PeerID, _ digest: Digest, besides transfer: TransferID? = nil
     ) -> Arrival? {
-        candidates(item, from: peer).first { arrival in
-            arrival.transfer != transfer && inbox.seemsPresent(arrival)
-                && inbox.contentDigests(of: arrival)?.lasting == digest
-                && (try? inbox.digest(of: arrival, digest.algorithm)) == digest
+        guard digest.algorithm == .lasting else { return nil }
+        return candidates(item, from: peer).first { arrival in
+            guard arrival.transfer != transfer, inbox.seemsPresent(arrival) else { return false }
+            // Spares the reading. An older Waft recorded another digest, which says nothing here.
+            let known = inbox.contentDigests(of: arrival)?.lasting
+            if let known, known.algorithm == .lasting, known != digest { return false }
+            return (try? inbox.digest(of: arrival, .lasting)) == digest
         }
     }
 
