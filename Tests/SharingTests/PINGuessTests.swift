@@ -22,7 +22,7 @@ struct PINGuessTests {
         let answers = answers(&guesses) { _ in "654321" }
         let compared = answers.indices.filter { answers[$0] == .wrong || answers[$0] == .spent }
         // A rest begins with the fiftieth guess, and lasts 600 seconds.
-        #expect(compared.count(where: { answers[$0] == .spent }) == answers.count / (49 + 600))
+        #expect(compared.count(where: { answers[$0] == .spent }) == compared.count / PINGuesses.budget)
         for (first, next) in zip(compared, compared.dropFirst(50)) { #expect(next - first >= 600) }
         #expect(compared.count <= (answers.count / 600 + 1) * PINGuesses.budget)
     }
