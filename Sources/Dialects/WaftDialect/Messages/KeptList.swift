@@ -6,7 +6,7 @@ extension ByteBuffer {
     /// Appends the record of a kept file (Protocol, section 3.6), if the list has room for it.
     /// - Returns: whether there is room for more.
     mutating func writeKept(_ file: KeptFile, item: Int) -> Bool {
-        let length = KeptList.headBytes + (DigestAlgorithm.lasting.byteCount) * file.digests.count
+        let length = KeptList.headBytes + DigestAlgorithm.lasting.byteCount * file.digests.count
         if readableBytes + length <= Limits.keptListBytes {
             writeInteger(UInt32(item))
             writeInteger(file.pathHash)
@@ -16,7 +16,7 @@ extension ByteBuffer {
                 digest.withUnsafeBytes { bytes in _ = writeBytes(bytes) }
             }
         }
-        return readableBytes + KeptList.headBytes * 2 <= Limits.keptListBytes
+        return readableBytes + KeptList.headBytes + DigestAlgorithm.lasting.byteCount <= Limits.keptListBytes
     }
 }
 
