@@ -31,12 +31,14 @@ struct LocalSendLoopback: Sendable {
         fingerprint: String(repeating: "AB", count: 32))
 
     private init(
-        _ consent: ScriptedConsent.Answer, pin: String?, isVisible: Bool, cancelsAtOnce: Bool,
+        _ consent: ScriptedConsent.Answer, from access: PeerAccess, pin: String?, isVisible: Bool,
+        cancelsAtOnce: Bool,
         waits: LocalSendServer.Waits
     ) {
         self.consent = ScriptedConsent(consent)
         reception = Reception(
-            inbox: inbox, journal: MemoryJournal(), gate: ScriptedGate(), consent: self.consent, delivery: delivery,
+            inbox: inbox, journal: MemoryJournal(), gate: ScriptedGate(access: { _ in access }), consent: self.consent,
+            delivery: delivery,
             consentWait: .seconds(3_600),
             observe: { [events, canceller] event in
                 events.record(event)
@@ -51,14 +53,16 @@ struct LocalSendLoopback: Sendable {
     }
 
     /// Runs a receiver for as long as `body` takes.
-    /// - Parameter cancelsAtOnce: whether its user cancels each transfer in the moment that it begins.
+    /// - Parameters:
+    ///   - access: the access of all senders.
+    ///   - cancelsAtOnce: whether its user cancels each transfer in the moment that it begins.
     static func run(
-        _ consent: ScriptedConsent.Answer = .accept, pin: String? = nil, isVisible: Bool = true,
-        cancelsAtOnce: Bool = false, waits: LocalSendServer.Waits = .init(),
+        _ consent: ScriptedConsent.Answer = .accept, from access: PeerAccess = .contact, pin: String? = nil,
+        isVisible: Bool = true, cancelsAtOnce: Bool = false, waits: LocalSendServer.Waits = .init(),
         _ body: @Sendable (LocalSendLoopback) async throws -> Void
     ) async throws {
         var loopback = LocalSendLoopback(
-            consent, pin: pin, isVisible: isVisible, cancelsAtOnce: cancelsAtOnce, waits: waits)
+            consent, from: access, pin: pin, isVisible: isVisible, cancelsAtOnce: cancelsAtOnce, waits: waits)
         let server = loopback.server
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0) { channel in

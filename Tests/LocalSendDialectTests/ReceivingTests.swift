@@ -85,7 +85,7 @@ struct ReceivingTests {
 
     @Test("three wrong PINs lock an address out; a missing one does not count")
     func pins() async throws {
-        try await LocalSendLoopback.run(pin: "471100") { receiver in
+        try await LocalSendLoopback.run(from: .stranger, pin: "471100") { receiver in
             for _ in 0..<5 {
                 let status = try await receiver.status([.sample("a")])
                 #expect(status == 401)
@@ -98,6 +98,16 @@ struct ReceivingTests {
             }
             let last = try await receiver.status([.sample("a")], pin: "471100")
             #expect(last == 429)
+        }
+    }
+
+    @Test("a contact needs no PIN, and its wrong ones do not count")
+    func pinOfContact() async throws {
+        try await LocalSendLoopback.run(from: .contact, pin: "471100") { receiver in
+            for number in 0..<5 {
+                let status = try await receiver.status([.sample("\(number)")], pin: "1")
+                #expect(status == 200)
+            }
         }
     }
 

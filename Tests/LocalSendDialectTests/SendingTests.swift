@@ -148,7 +148,7 @@ struct SendingTests {
 
     @Test("the PIN is sent as it is; without it, with a wrong one and after too many the refusals differ")
     func pin() async throws {
-        try await LocalSendLoopback.run(pin: "4 7&1") { receiver in
+        try await LocalSendLoopback.run(from: .stranger, pin: "4 7&1") { receiver in
             var sender = receiver.sender
             var ends = try await sender.send([.file("a", [1])])
             #expect(ends == ["401 PIN required"])
