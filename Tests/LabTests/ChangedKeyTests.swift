@@ -53,8 +53,9 @@ struct ChangedKeyTests {
                 // The same for pairing.
                 let end = try await kitchen.atTerminal(["pair", "--accept", "--timeout", "60"]) { terminal in
                     try await terminal.transcript.says("Waiting for a peer")
-                    try await terminal.type("n\n")
-                    return try await anna.atTerminal(["pair", running.address]) { try await $0.type("n\n") }
+                    async let declined: Void = terminal.compare("n")
+                    _ = try await anna.atTerminal(["pair", running.address]) { try await $0.compare("n") }
+                    try await declined
                 }
                 #expect(end.exit == 12)
                 #expect(end.text.contains("\"Anna\" (unverified, key "), "\(end.text)")

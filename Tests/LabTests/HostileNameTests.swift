@@ -160,8 +160,8 @@ struct HostileNameTests {
         try await withDaemon { running, kitchen, mallory in
             let there = try await kitchen.atTerminal(["pair", "--accept", "--timeout", "60"]) { terminal in
                 try await terminal.transcript.says("Waiting for a peer")
-                try await terminal.type("y\n")
                 return try await mallory.withStranger("pair", [running.address, try Facts().text]) { stranger in
+                    try await terminal.compare("y")
                     _ = try await stranger.event("done")
                     return await stranger.events
                 }
@@ -176,7 +176,7 @@ struct HostileNameTests {
 
             try await mallory.withStranger("serve", [try Facts().text]) { stranger in
                 let place = "127.0.0.1:\(try await stranger.event("listening").port ?? 0)"
-                let here = try await kitchen.atTerminal(["pair", place]) { try await $0.type("y\n") }
+                let here = try await kitchen.atTerminal(["pair", place]) { try await $0.compare("y") }
                 #expect(here.exit == 1)
                 expectClean(here.text, saying: "Does the other screen show the same?", atTerminal: true)
             }

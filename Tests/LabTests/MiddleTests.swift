@@ -38,9 +38,11 @@ struct MiddleTests {
                 let place = "127.0.0.1:\(try await mallory.event("listening").port ?? 0)"
                 for number in 1...5 {
                     let there = try await trio.kitchen.atTerminal(["pair", "--accept", "--timeout", "60"]) { kitchen in
-                        try await kitchen.type("n\n")
                         try await kitchen.transcript.says("Waiting for a peer")
-                        return try await trio.study.atTerminal(["pair", place]) { try await $0.type("n\n") }
+                        async let declined: Void = kitchen.compare("n")
+                        let here = try await trio.study.atTerminal(["pair", place]) { try await $0.compare("n") }
+                        try await declined
+                        return here
                     }
                     let here = there.result
                     #expect((there.exit, here.exit) == (12, 12), "\(there.text) \(here.text)")

@@ -91,38 +91,21 @@ struct PairingTests {
 
     // MARK: By comparing, at pseudo-terminals
 
-    /// `waft` at its own terminal; the input is typed before it asks.
-    private func atTerminal(_ host: Host, _ words: [String]) -> Configuration {
-        let command = (["exec", Programs.waft] + words).joined(separator: " ")
-        return host.configuration(
-            "/usr/bin/script", ["--quiet", "--flush", "--return", "--command", command, "/dev/null"])
-    }
-
     /// Pairs two users who type `kitchen` and `study`.
     /// - Returns: the output for each of them, and both exit codes.
     private func compare(
         _ receiver: RunningReceiver, _ hosts: (kitchen: Host, study: Host), typing answers: (String, String)
     ) async throws -> (seen: [String], exits: [Int]) {
-        let beginning = atTerminal(hosts.study, ["pair", receiver.address])
-        let result = try await Subprocess.run(
-            atTerminal(hosts.kitchen, ["pair", "--accept", "--timeout", "60"]),
-            input: .fileDescriptor(try StandardInput.holding(answers.0 + "\n"), closeAfterSpawningProcess: true),
-            output: .sequence, error: .discarded
-        ) { execution -> (seen: [String], exit: Int) in
-            var (kitchen, study, exit) = ("", "", -1)
-            for try await line in execution.standardOutput.strings() {
-                kitchen += line + "\n"
-                guard line.contains("Waiting for a peer") else { continue }
-                let other = try await Subprocess.run(
-                    beginning,
-                    input: .fileDescriptor(
-                        try StandardInput.holding(answers.1 + "\n"), closeAfterSpawningProcess: true),
-                    output: .string(limit: 1 << 20), error: .discarded)
-                (study, exit) = (other.standardOutput, other.terminationStatus.code)
+        let kitchen = try await hosts.kitchen.atTerminal(["pair", "--accept", "--timeout", "60"]) { kitchen in
+            try await kitchen.transcript.says("Waiting for a peer")
+            async let answered: Void = kitchen.compare(answers.0)
+            let study = try await hosts.study.atTerminal(["pair", receiver.address]) { study in
+                try await study.compare(answers.1)
             }
-            return ([kitchen, study], exit)
+            try await answered
+            return study
         }
-        return (result.closureResult.seen, [result.terminationStatus.code, result.closureResult.exit])
+        return ([kitchen.text, kitchen.result.text], [kitchen.exit, kitchen.result.exit])
     }
 
     @Test("both users see the same digits and words, and are contacts when both say yes")

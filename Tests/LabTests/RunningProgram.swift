@@ -52,6 +52,12 @@ struct RunningProgram: Sendable {
     let transcript: Transcript
     let process: ProcessIdentifier
     let type: @Sendable (String) async throws -> Void
+
+    /// Types an answer to the question of a pairing when it is asked: what is typed earlier is forgotten.
+    func compare(_ answer: String) async throws {
+        try await transcript.says("Does the other screen show the same?")
+        try await type(answer + "\n")
+    }
 }
 
 extension Host {
