@@ -31,7 +31,7 @@ extension WebServer {
         try await exchange.inviteBody()
         let form = RequestTarget(form: String(buffer: try await exchange.body(upTo: WebLimits.pinFormBytes)))
         let digits = form["pin"].map { String($0.filter { $0 != " " }) }
-        // A guest who is in stays in. An empty text is nobody's PIN; nil would let everybody in.
+        // A guest who is in stays in. The gate reads nil as a page without a PIN, which is open to all.
         let answer: PINGuesses.Answer =
             if visit.guest != nil {
                 .right

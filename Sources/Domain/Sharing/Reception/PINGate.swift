@@ -48,7 +48,7 @@ package struct PINGuesses {
 
     /// How long an address waits after its last wrong PIN.
     package static let wait: Duration = .seconds(300)
-    /// How long nobody gets in by a PIN after the budget is spent.
+    /// How long every PIN is refused after the budget is spent.
     package static let rest: Duration = .seconds(600)
     /// Wrong PINs of all addresses together: of a million PINs, one in 20,000 is guessed.
     package static let budget = 50
