@@ -179,7 +179,7 @@ let package = Package(
             ],
             tests: ["CDBus", "FakeLogind", "Digests"])
         + module(.domain, "Pairing", ["COpenSSL", "Secrets", "Sharing"])
-        + module(.content, "Digests", ["CXXHash", "COpenSSL"], vectors: "Vectors")
+        + module(.content, "Digests", ["CXXHash", "COpenSSL", "Executors"], vectors: "Vectors")
         + module(.content, "Age", ["COpenSSL", "COpenSSLShims", "Secrets"], vectors: "Vectors")
         + module(.content, "PropertyLists", [])
         + module(.content, "QRCodes", ["CQRencode"])

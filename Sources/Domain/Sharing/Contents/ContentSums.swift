@@ -14,12 +14,12 @@ package struct ContentSums: ~Copyable {
     }
 
     private var sent: DigestState
-    /// Nil if the sender's digest is of that algorithm.
-    private var lasting: DigestState?
+    /// Nil if the sender's digest is of that algorithm. In the background: it takes as long as everything else together.
+    private var lasting: BackgroundDigest?
 
     package init(_ algorithm: DigestAlgorithm) {
         sent = DigestState(algorithm)
-        lasting = algorithm == .lasting ? nil : DigestState(.lasting)
+        lasting = algorithm == .lasting ? nil : BackgroundDigest(.lasting)
     }
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
