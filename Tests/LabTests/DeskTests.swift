@@ -208,6 +208,42 @@ struct DeskTests {
         }
     }
 
+    @Test("600 half requests close the desk neither to a new window nor to one that is open")
+    func halfRequests() async throws {
+        try await withKitchen { kitchen, _, _ in
+            try await withDesk(kitchen) { desk in
+                try await desk.enter()
+                let flood = """
+                    import http.client, socket, sys
+                    port, token = int(sys.argv[1]), sys.argv[2]
+                    window = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+                    def ask(connection, fields):
+                        connection.request("GET", "/facts" if fields else "/", headers=fields)
+                        answer = connection.getresponse()
+                        answer.read()
+                        return answer.status
+                    seen = [ask(window, {"waft-token": token})]
+                    halves = []
+                    for number in range(600):
+                        half = socket.create_connection(("127.0.0.1", port), timeout=20)
+                        half.sendall(b"POST /enter HTTP/1.1\\r\\nhost: 127.0.0.1:%d\\r\\n" % port)
+                        if number % 2:
+                            half.sendall(b"content-type: application/json\\r\\ncontent-length: 9\\r\\n\\r\\n{")
+                        halves.append(half)
+                        if number % 100 == 99:
+                            seen.append(ask(window, {"waft-token": token}))
+                            seen.append(ask(http.client.HTTPConnection("127.0.0.1", port, timeout=20), {}))
+                    print(seen)
+                    """
+                let token = try String(contentsOfFile: desk.token, encoding: .utf8).split(separator: " ")[1]
+                let port = try #require(desk.base.split(separator: ":").last)
+                let seen = try await kitchen.run(
+                    "/usr/bin/python3", ["-c", flood, String(port), token.trimmingCharacters(in: .newlines)])
+                #expect(seen.output == "[\((0..<13).map { _ in "200" }.joined(separator: ", "))]\n", "\(seen)")
+            }
+        }
+    }
+
     @Test("a handler cannot open a desk")
     func handler() async throws {
         try await withTemporaryFolder { folder in

@@ -120,6 +120,51 @@ import Testing
             try crowd.comes(alice, from: "10.0.0.3", isContact: true, after: 9).finish == .accepted(displaced: own[0]))
     }
 
+    /// For six strangers of three addresses, and two who have entered.
+    private var limitsForEntering: TransportLimits {
+        var limits = TransportLimits.forEntering(connectionsPerAddress: 2)
+        limits.connections = 8
+        limits.connectionsOfStrangers = 6
+        limits.enteredPerAddress = 1
+        return limits
+    }
+
+    @Test("where strangers enter, those who have not make room at once, idle ones first, and nobody is refused")
+    func beforeEntry() throws {
+        var crowd = Crowd(limitsForEntering)
+        let busy = try crowd.comes(Self.peer(1), from: "10.0.0.1").id
+        crowd.admission.note(busy, idleSince: nil)
+        let idle = try crowd.comes(Self.peer(2), from: "10.0.0.1").id
+        // An address has its share.
+        let next = try crowd.comes(Self.peer(3), from: "10.0.0.1")
+        #expect(next.finish == .accepted(displaced: idle))
+        crowd.admission.note(next.id, idleSince: nil)
+        #expect(try crowd.comes(Self.peer(4), from: "10.0.0.1").finish == .accepted(displaced: busy))
+        // All together have theirs.
+        for number in 5..<100 {
+            let host = "10.0.0.\(2 + number % 50)"
+            let finish = try crowd.comes(Self.peer(number), from: host).finish
+            #expect(finish != .refused && finish != .evicted)
+        }
+        #expect(crowd.admission.strangerCount == 6)
+    }
+
+    @Test("those who have entered are counted apart, with a share for each address, and make no room")
+    func entered() throws {
+        var crowd = Crowd(limitsForEntering)
+        let ids = try (1...3).map { try crowd.comes(Self.peer($0), from: "10.0.0.\($0 % 2)").id }
+        for id in ids { crowd.admission.enter(id) }
+        for id in ids { crowd.admission.enter(id) }
+        // The third has the address of the first.
+        #expect((crowd.admission.enteredCount, crowd.admission.strangerCount) == (2, 1))
+        for number in 4..<100 {
+            let finish = try crowd.comes(Self.peer(number), from: "10.0.0.\(number % 2)", after: 60).finish
+            #expect(finish != .accepted(displaced: ids[0]) && finish != .accepted(displaced: ids[1]))
+        }
+        crowd.admission.remove(ids[0])
+        #expect((crowd.admission.enteredCount, crowd.admission.finishedCount) == (1, 5))
+    }
+
     private static func peer(_ number: Int) throws -> PeerID {
         try #require(PeerID(fingerprint: Array(repeating: UInt8(number), count: PeerID.byteCount)))
     }

@@ -49,8 +49,10 @@ package struct DeskListener: Sendable {
     }
 
     private static func bind(_ logger: Logger) async throws -> SecureListener {
-        try await SecureListener.bind(
-            SecureListener.Configuration(host: "127.0.0.1", plainFor: windows), group: .singleton, logger: logger)
+        var configuration = SecureListener.Configuration(host: "127.0.0.1", plainFor: windows)
+        // All programs of this machine, of other users too, have one address.
+        configuration.limits = .forEntering(connectionsPerAddress: 128)
+        return try await SecureListener.bind(configuration, group: .singleton, logger: logger)
     }
 
     private static func authorities(_ port: Int) -> Set<String> { ["127.0.0.1:\(port)", "localhost:\(port)"] }
@@ -84,14 +86,18 @@ package struct DeskListener: Sendable {
                 try? await pages.run { channel, _ in
                     try HTTPServer.configure(channel)
                 } onConnection: { connection in
-                    await server.serve(connection.output, isIdle: { connection.place?.isIdle($0) })
+                    await server.serve(
+                        connection.output, isIdle: { connection.place?.isIdle($0) },
+                        enter: { connection.place?.enter() })
                 }
             }
             group.addTask {
                 try? await previews.run { channel, _ in
                     try HTTPServer.configure(channel)
                 } onConnection: { connection in
-                    await previewServer.serve(connection.output, isIdle: { connection.place?.isIdle($0) })
+                    await previewServer.serve(
+                        connection.output, isIdle: { connection.place?.isIdle($0) },
+                        enter: { connection.place?.enter() })
                 }
             }
             group.addTask { await openWindows.waitUntilClosed(for: grace) }

@@ -51,7 +51,12 @@ package final class DeskServer: Sendable {
     }
 
     /// Serves one connection until it is closed.
-    package func serve(_ connection: HTTPServer.Connection, isIdle: (Bool) -> Void = { _ in }) async {
+    /// - Parameters:
+    ///   - isIdle: called with whether the connection may be closed in favour of another one.
+    ///   - enter: called when it has shown the token of a window.
+    package func serve(
+        _ connection: HTTPServer.Connection, isIdle: (Bool) -> Void = { _ in }, enter: @Sendable () -> Void = {}
+    ) async {
         await HTTPServer.serve(
             connection, idle: .seconds(60), silence: Limits.silence, interim: .seconds(86_400), isIdle: isIdle
         ) { exchange in
@@ -60,11 +65,11 @@ package final class DeskServer: Sendable {
                 policy:
                     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' blob: \(host.previews); "
                     + "media-src \(host.previews); frame-src \(host.previews); connect-src 'self'; form-action 'none'")
-            try await respond(to: exchange)
+            try await respond(to: exchange, enter)
         }
     }
 
-    private func respond(to exchange: HTTPExchange) async throws {
+    private func respond(to exchange: HTTPExchange, _ hasEntered: @Sendable () -> Void) async throws {
         guard RequestGuard.isForThisHost(exchange.head, host.authorities) else {
             return try await exchange.respond(.misdirectedRequest, line: "this is another host", closing: true)
         }
@@ -80,6 +85,7 @@ package final class DeskServer: Sendable {
         guard let pass = host.door.pass(of: exchange.head.headers.first(name: Self.header)) else {
             return try await exchange.refuse(.forbidden, "open a window with: waft desk")
         }
+        hasEntered()
         try await answer(exchange, names, pass)
     }
 

@@ -51,13 +51,21 @@ package struct ConnectionPlace: Sendable {
     /// Whether the peer was a contact when it connected.
     package let isContact: Bool
     private let note: @Sendable (Bool) -> Void
+    private let noteEntry: @Sendable () -> Void
 
-    init(address: AddressKey, isContact: Bool, note: @escaping @Sendable (Bool) -> Void) {
-        (self.address, self.isContact, self.note) = (address, isContact, note)
+    init(
+        address: AddressKey, isContact: Bool, note: @escaping @Sendable (Bool) -> Void,
+        noteEntry: @escaping @Sendable () -> Void
+    ) {
+        (self.address, self.isContact) = (address, isContact)
+        (self.note, self.noteEntry) = (note, noteEntry)
     }
 
     /// Reports to the listener whether the connection is idle. An idle one may be closed in favour of another.
     package func isIdle(_ isIdle: Bool) { note(isIdle) }
+
+    /// Reports to the listener that the visitor has shown a secret: the connection makes no room for others any more.
+    package func enter() { noteEntry() }
 }
 
 extension Channel {

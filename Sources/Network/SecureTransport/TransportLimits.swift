@@ -59,6 +59,11 @@ package struct TransportLimits: Sendable {
     /// How long a stranger's connection must be idle before another stranger's displaces it. A contact's connection
     /// displaces it at once.
     package var displaceableAfter: Duration = .seconds(5)
+    /// Whether strangers enter, as `ConnectionPlace.enter` says. Before it their connections make room at once, idle ones
+    /// first; after it they make no room, and have the places that others reserve for contacts.
+    package var strangersEnter = false
+    /// Maximum number of connections of one address that have entered.
+    package var enteredPerAddress = 32
     /// Unfinished connections that make room at a time when this process has no descriptors left.
     static let evictionsPerExhaustion = 16
     /// Connections that the kernel keeps for the listener until they are accepted.
@@ -73,4 +78,13 @@ package struct TransportLimits: Sendable {
 
     /// The defaults.
     package init() {}
+
+    /// For a listener whose visitors prove no key, but show a secret in their requests.
+    /// - Parameter connectionsPerAddress: those before the entry. A browser opens up to six, and some in advance.
+    package static func forEntering(connectionsPerAddress: Int) -> TransportLimits {
+        var limits = TransportLimits()
+        limits.strangersEnter = true
+        limits.connectionsPerAddress = connectionsPerAddress
+        return limits
+    }
 }

@@ -34,7 +34,10 @@ package final class PreviewServer: Sendable {
     }
 
     /// Serves one connection until it is closed.
-    package func serve(_ connection: HTTPServer.Connection, isIdle: (Bool) -> Void = { _ in }) async {
+    /// - Parameters: as `DeskServer.serve`.
+    package func serve(
+        _ connection: HTTPServer.Connection, isIdle: (Bool) -> Void = { _ in }, enter: @Sendable () -> Void = {}
+    ) async {
         await HTTPServer.serve(
             connection, idle: .seconds(30), silence: Limits.silence, interim: .seconds(86_400), isIdle: isIdle
         ) { exchange in
@@ -46,7 +49,7 @@ package final class PreviewServer: Sendable {
                 ("cache-control", "no-store"), ("cross-origin-resource-policy", "cross-origin"),
             ] { exchange.answerHeaders.add(name: name, value: value) }
             do {
-                try await respond(to: exchange)
+                try await respond(to: exchange, enter)
             } catch let fault as SourceError {
                 guard !exchange.hasAnswered else { throw fault }
                 try await exchange.refuse(.conflict, "the item has changed, or is gone")
@@ -54,11 +57,12 @@ package final class PreviewServer: Sendable {
         }
     }
 
-    private func respond(to exchange: HTTPExchange) async throws {
+    private func respond(to exchange: HTTPExchange, _ hasEntered: @Sendable () -> Void) async throws {
         guard RequestGuard.isForThisHost(exchange.head, authorities), [.GET, .HEAD].contains(exchange.head.method),
             let names = RequestTarget(exchange.head.uri).names, let given = names.first,
             windows.show(given)
         else { return try await exchange.refuseUnknown() }
+        hasEntered()
         switch (names.count, names.dropFirst().first) {
         case (3, "items"): try await showItem(exchange, names[2], isThumbnail: false)
         case (4, "items") where names[3] == "thumb": try await showThumbnail(exchange, names[2])

@@ -3,7 +3,8 @@ internal import Sharing
 /// Counts a listener's connections and decides which one is closed to make room for another.
 ///
 /// Before the handshake all connections are equal. After it strangers share a part of the places, and an idle
-/// stranger's connection makes room for a newer one. No stranger takes the place of a contact.
+/// stranger's connection makes room for a newer one. No stranger takes the place of a contact. Where strangers enter
+/// (`TransportLimits.strangersEnter`), those who have entered are counted apart and make no room.
 ///
 /// A value without I/O; the listener carries out its decisions. Connections have numbers that only grow, so the
 /// smallest is the oldest.
@@ -16,10 +17,11 @@ struct Admission {
         /// Nil until the handshake is done.
         var peerID: PeerID?
         var isContact = false
+        var hasEntered = false
         /// The time since which the connection is idle; nil while a request is being answered.
         var idleSince: Instant?
 
-        var isStranger: Bool { peerID != nil && !isContact }
+        var isStranger: Bool { peerID != nil && !isContact && !hasEntered }
     }
 
     private let limits: TransportLimits
@@ -34,6 +36,8 @@ struct Admission {
     private var finishedPerPeer: [PeerID: Int] = [:]
     private(set) var finishedCount = 0
     private(set) var strangerCount = 0
+    private var enteredPerAddress: [AddressKey: Int] = [:]
+    private(set) var enteredCount = 0
 
     init(limits: TransportLimits) {
         self.limits = limits
@@ -92,8 +96,12 @@ struct Admission {
         var displaced: ID?
         if let mustLeave = obstacle(to: peerID, isContact, at: entry.address) {
             // A contact displaces any idle stranger at once, but its own connections only after the delay.
-            let latest = isContact && !mustLeave.ofPeer ? now : now - limits.displaceableAfter
-            guard let longest = longestIdle(since: latest, where: mustLeave.isMeant) else {
+            let isAtOnce = limits.strangersEnter || isContact && !mustLeave.ofPeer
+            let latest = isAtOnce ? now : now - limits.displaceableAfter
+            guard
+                let longest = longestIdle(since: latest, where: mustLeave.isMeant)
+                    ?? (limits.strangersEnter ? oldest(where: mustLeave.isMeant) : nil)
+            else {
                 remove(id)
                 return .refused
             }
@@ -115,6 +123,19 @@ struct Admission {
     /// Records the time since which a connection is idle; nil if it is in use.
     mutating func note(_ id: ID, idleSince: Instant?) {
         entries[id]?.idleSince = idleSince
+    }
+
+    /// Records that the visitor of a connection has entered. Without a free place it stays as it is.
+    mutating func enter(_ id: ID) {
+        guard let entry = entries[id], entry.isStranger,
+            enteredCount < limits.connections - limits.connectionsOfStrangers,
+            enteredPerAddress[entry.address, default: 0] < limits.enteredPerAddress
+        else { return }
+        entries[id]?.hasEntered = true
+        strangerCount -= 1
+        decrement(&strangersPerAddress, entry.address)
+        enteredCount += 1
+        enteredPerAddress[entry.address, default: 0] += 1
     }
 
     /// A limit that is reached. One of the connections that `isMeant` selects must close before the new one can stay.
@@ -148,12 +169,18 @@ struct Admission {
         return idle.min { ($0.since, $0.id) < ($1.since, $1.id) }?.id
     }
 
+    private func oldest(where isMeant: (Entry) -> Bool) -> ID? { entries.filter { isMeant($0.value) }.keys.min() }
+
     /// Removes a connection that is closed. Does nothing if it was removed before.
     mutating func remove(_ id: ID) {
         guard let entry = entries.removeValue(forKey: id) else { return }
         guard let peerID = entry.peerID else { return removeUnfinished(id, entry.address) }
         finishedCount -= 1
         decrement(&finishedPerPeer, peerID)
+        if entry.hasEntered {
+            enteredCount -= 1
+            decrement(&enteredPerAddress, entry.address)
+        }
         guard entry.isStranger else { return }
         strangerCount -= 1
         decrement(&strangersPerAddress, entry.address)

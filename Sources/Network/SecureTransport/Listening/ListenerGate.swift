@@ -204,17 +204,19 @@ final class ListenerGate: Sendable {
         if let displaced = finished.displaced {
             displaced.close(promise: nil)
             if let count = state.withLockedValue({ $0.displacements.add() }) {
-                logger.notice("too many connections: \(count) idle ones of strangers closed in favour of newer ones")
+                logger.notice("too many connections: \(count) of strangers closed in favour of newer ones")
             }
         }
         do {
             if finished.isRefused, let count = state.withLockedValue({ $0.refusals.add() }) {
                 logger.notice("too many connections: \(count) closed, the last of them from \(peerID.short)")
             }
-            let place = ConnectionPlace(address: AddressKey(channel.remoteAddress), isContact: isContact) {
-                [state] isIdle in
-                state.withLockedValue { $0.admission.note(id, idleSince: isIdle ? .now : nil) }
-            }
+            let place = ConnectionPlace(
+                address: AddressKey(channel.remoteAddress), isContact: isContact,
+                note: { [state] isIdle in
+                    state.withLockedValue { $0.admission.note(id, idleSince: isIdle ? .now : nil) }
+                },
+                noteEntry: { [state] in state.withLockedValue { $0.admission.enter(id) } })
             guard let taker = finished.taker, try taker(channel, peerID, place) else {
                 return channel.close(promise: nil)
             }
