@@ -232,7 +232,7 @@ let package = Package(
         )
         + module(
             .dialects, "WebDialect",
-            ["CZlib", "UniformTypes", "Sharing", "Digests", "HTTPChannel", "WebPages", nioCore, nioHTTP1],
+            ["CZlib", "Streams", "UniformTypes", "Sharing", "Digests", "HTTPChannel", "WebPages", nioCore, nioHTTP1],
             tests: ["Executors", "ItemSources", nioPosix],
             embedded: ["page.html", "page.css", "page.js", "icon.svg", "en.json", "de.json"].map { "Page/" + $0 }
         )

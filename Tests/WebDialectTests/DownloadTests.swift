@@ -44,7 +44,7 @@ struct DownloadTests {
             #expect(head.code == 200)
             #expect(head.headers["content-length"] == ["10"])
             #expect(head.body.readableBytes == 0)
-            #expect(try await guest.get("/").text.contains("href=\"/d/1/pl%C3%A4ne%20%221%22.txt\""))
+            #expect(try await guest.get("/").text.contains("href=\"d/1/pl%C3%A4ne%20%221%22.txt\""))
         }
     }
 
@@ -103,7 +103,7 @@ struct DownloadTests {
         ]
         try await Self.run(items) { page, guest async throws in
             let text = try await RawGuest.run(page.port) { raw in
-                try await raw.write("GET \(path) HTTP/1.1\r\nhost: \(page.host)\r\ncookie: \(guest.cookie)\r\n\r\n")
+                try await raw.write(guest.request("GET", path))
                 return try await raw.readToEnd()
             }
             let head = text.firstRange(of: "\r\n\r\n").map { text[..<$0.upperBound] } ?? ""
@@ -141,11 +141,70 @@ struct DownloadTests {
         let large = [UInt8](repeating: 9, count: 200_000)
         let nodes = (0..<300).map { MemorySource.Node.file("f\($0)", [1]) } + [.file("large", large)]
         let shared = SharedItems([MemorySource.tree("t", nodes)])
-        let plan = try ZipPlan(shared.all)
+        let plan = try ZipPlan(shared.all, MemoryBudget().claim(isContact: true))
         let body = ZipBody(plan)
         var count: UInt64 = 0
         while let piece = try body.next() { count += UInt64(piece.readableBytes) }
         #expect(count == plan.length)
+    }
+
+    @Test("an address has a share of the downloads, and those that nobody reads end with their connections")
+    func places() async throws {
+        let large = MemorySource.file("large", [UInt8](repeating: 7, count: 8 << 20))
+        try await Self.run([large]) { page, guest async throws in
+            let refused = try await Self.unread(WebLimits.downloadsPerAddress, guest.request("GET", "/d/1/large"), page)
+            {
+                try await guest.send(.HEAD, "/all.zip")
+            }
+            #expect(refused.code == 503)
+            #expect(refused.headers["retry-after"] == ["\(WebLimits.downloadPause)"])
+            while try await guest.send(.HEAD, "/all.zip").code != 200 { await Task.yield() }
+        }
+    }
+
+    /// Runs `body` while as many connections have begun a download and read only its head.
+    private static func unread(
+        _ count: Int, _ request: String, _ page: WebLoopback, _ body: @Sendable () async throws -> HTTPAnswer
+    ) async throws -> HTTPAnswer {
+        guard count > 0 else { return try await body() }
+        return try await RawGuest.run(page.port) { raw in
+            try await raw.write(request)
+            _ = try await raw.read(until: "\r\n\r\n")
+            return try await unread(count - 1, request, page, body)
+        }
+    }
+
+    @Test("all downloads together take no more than their room, whatever addresses they come from")
+    func room() throws {
+        let downloads = Downloads(SharedItems([Self.file]))
+        var places: [Downloads.Place] = []
+        for number in 0..<WebLimits.downloadBytes / WebLimits.bytesPerDownload {
+            places.append(try downloads.begin(from: AddressKey(v4: UInt32(number))))
+        }
+        #expect(throws: Downloads.Full.self) { try downloads.begin(from: AddressKey(v4: 9_999)) }
+        places.removeLast()
+        _ = try downloads.begin(from: AddressKey(v4: 9_999))
+    }
+
+    @Test("those who ask for the same ZIP get one plan, and after a change a new one")
+    func onePlan() async throws {
+        let (tree, file) = (MemorySource.tree("t", [.file("a", [1])]), MemorySource.file("b", [2]))
+        let downloads = Downloads(SharedItems([tree, file]))
+        let plan = try await downloads.plan(of: nil)
+        #expect(try await downloads.plan(of: nil) === plan)
+        #expect(tree.openedCount == 1)
+        #expect(try await downloads.plan(of: downloads.shared["1"]) !== plan)
+        downloads.forget(plan)
+        #expect(try await downloads.plan(of: nil) !== plan)
+        #expect(tree.openedCount == 3)
+    }
+
+    @Test("a plan whose entries find no room is not made, and leaves the room that it took")
+    func planWithoutRoom() throws {
+        let budget = MemoryBudget(bytes: 2_000, ofStrangers: 2_000)
+        let shared = SharedItems([MemorySource.tree("t", (0..<100).map { .file("f\($0)", []) })])
+        #expect(throws: Downloads.Full.self) { try ZipPlan(shared.all, budget.claim(isContact: false)) }
+        #expect(budget.bytesTaken == 0)
     }
 
     @Test("sizes and places beyond 32 bits are counted with their longer records")

@@ -55,7 +55,7 @@ struct OfferTests {
             let offer = try await guest.offer(("a", 10))
             try await RawGuest.run(page.port) { raw in
                 try await raw.write(
-                    "PUT /offers/\(offer)/files/0?offset=0 HTTP/1.1\r\nhost: \(page.host)\r\ncookie: \(guest.cookie)\r\n"
+                    "PUT \(guest.path("/offers/\(offer)/files/0?offset=0")) HTTP/1.1\r\nhost: \(page.host)\r\ncookie: \(guest.cookie)\r\n"
                         + "content-length: 10\r\n\r\nhel")
                 var offset = 0
                 while offset < 3 {
@@ -107,7 +107,7 @@ struct OfferTests {
             let offer = try await guest.offer(("a", 10))
             try await RawGuest.run(page.port) { raw in
                 try await raw.write(
-                    "PUT /offers/\(offer)/files/0?offset=0 HTTP/1.1\r\nhost: \(page.host)\r\ncookie: \(guest.cookie)\r\n"
+                    "PUT \(guest.path("/offers/\(offer)/files/0?offset=0")) HTTP/1.1\r\nhost: \(page.host)\r\ncookie: \(guest.cookie)\r\n"
                         + "content-length: 10\r\n\r\nhel")
                 var offset = 0
                 while offset < 3 {

@@ -50,7 +50,7 @@ struct SingleTests {
             let guest = try await page.enter()
             let text = try await RawGuest.run(page.port) { raw in
                 try await raw.write(
-                    "POST /upload HTTP/1.1\r\nhost: \(page.host)\r\ncookie: \(guest.cookie)\r\n"
+                    "POST \(guest.path("/upload")) HTTP/1.1\r\nhost: \(page.host)\r\ncookie: \(guest.cookie)\r\n"
                         + "content-type: multipart/form-data; boundary=B\r\ncontent-length: 100000000\r\n\r\n"
                         + "--B\r\ncontent-disposition: form-data; name=file; filename=a\r\n\r\n")
                 return try await raw.read(until: "</html>")

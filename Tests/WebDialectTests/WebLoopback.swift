@@ -116,9 +116,17 @@ struct WebGuest: Sendable {
         _ method: HTTPMethod, _ path: String, _ fields: [String: String] = [:], _ text: String? = nil
     ) async throws -> HTTPAnswer {
         try await page.send(
-            method, path, fields.merging(["cookie": cookie]) { first, _ in first },
+            method, self.path(path), fields.merging(["cookie": cookie]) { first, _ in first },
             body: text.map { ByteBuffer(string: $0) })
     }
+
+    /// The head of a request, for a `RawGuest`.
+    func request(_ method: String, _ path: String) -> String {
+        "\(method) \(self.path(path)) HTTP/1.1\r\nhost: \(page.host)\r\ncookie: \(cookie)\r\n\r\n"
+    }
+
+    /// A path of the page, as guests see it.
+    func path(_ path: String) -> String { page.session.roomPath + path.dropFirst() }
 
     func get(_ path: String, _ fields: [String: String] = [:]) async throws -> HTTPAnswer {
         try await send(.GET, path, fields)

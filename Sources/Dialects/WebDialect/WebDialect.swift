@@ -7,8 +7,9 @@ package enum WebDialect {
     /// The sources that the page may use.
     static let policy =
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' blob:; connect-src 'self'; form-action 'self'"
-    /// The name of the cookie that holds a guest's token.
-    static let cookie = "waft-guest"
+    /// The name of the cookie that holds a guest's token. A name with `__Host-` is kept to this host, and to TLS.
+    /// - Parameter isPlain: whether the connections are not encrypted.
+    static func cookie(isPlain: Bool) -> String { isPlain ? "waft-guest" : "__Host-waft-guest" }
     /// The name of a guest who types none.
     static let guestName = "a guest"
 }
@@ -25,7 +26,9 @@ package enum WebLimits {
     static let pinFormBytes = 1 << 10
     /// Wrong PINs from one address before it must wait.
     package static let wrongPINs = 5
-    /// Guests who are known at the same time: the oldest are forgotten.
+    /// Connections of an address on which nobody has shown the secret yet: what a browser opens, and two more.
+    package static let connectionsPerAddress = 8
+    /// Guests who are known at the same time; see `Guests`.
     static let guests = 256
     /// Offers of a session that are not over, and those whose end can still be asked for.
     static let openOffers = 4
@@ -36,6 +39,16 @@ package enum WebLimits {
     static let longestPoll: Duration = .seconds(25)
     /// Files, folders and links in one ZIP.
     static let zipEntries = 200_000
+    /// How long a plan of a ZIP is given to those who ask for the same one.
+    static let planLife: Duration = .seconds(10)
+    /// Bytes that all downloads of a session hold together, with the plans of their ZIPs.
+    static let downloadBytes = 96 << 20
+    /// Bytes that one of them holds: pieces that are read, encrypted and not yet taken.
+    static let bytesPerDownload = 1 << 20
+    /// Downloads of one address that are under way.
+    static let downloadsPerAddress = 16
+    /// Seconds after which a download without room is worth another try.
+    static let downloadPause = 10
     /// Items of a session.
     package static let sharedItems = 1_000
 }

@@ -23,7 +23,8 @@ extension WebServer {
         }
         guard visit.guest != nil || admit(visit) != nil else { return try await visit.exchange.refuseUnknown() }
         visit.exchange.answerHeaders.replaceOrAdd(name: "referrer-policy", value: "no-referrer")
-        try await visit.exchange.respond(.ok, html: WebPage.door(visit.words, host.name()))
+        try await visit.exchange.respond(
+            .ok, html: WebPage.door(visit.words, host.name(), to: visit.session.facts.roomPath))
     }
 
     func checkPIN(_ visit: Visit) async throws {
@@ -48,7 +49,7 @@ extension WebServer {
         switch answer {
         case .right:
             guard visit.guest != nil || admit(visit) != nil else { return try await exchange.refuseUnknown() }
-            exchange.answerHeaders.add(name: "location", value: "/")
+            exchange.answerHeaders.add(name: "location", value: visit.session.facts.roomPath)
             try await exchange.respond(.seeOther, contentType: nil, body: ByteBuffer())
         case .wrong where wrongPINs.withLock { $0.mayBeSaid(now: .now) }:
             host.observe(.wrongPIN(at: visit.address))
@@ -64,11 +65,14 @@ extension WebServer {
     /// Gives the guest its cookie.
     /// - Returns: nil if no other guest may come.
     private func admit(_ visit: Visit) -> Guest? {
-        guard let (guest, _) = visit.session.enter() else { return nil }
+        guard let (guest, _) = visit.session.enter(from: visit.visitor.address) else { return nil }
+        visit.hasEntered()
         let secure = visit.session.facts.isPlain ? "" : "; Secure"
         visit.exchange.answerHeaders.add(
             name: "set-cookie",
-            value: "\(WebDialect.cookie)=\(guest.token); Path=/; HttpOnly; SameSite=Strict\(secure)")
+            value:
+                "\(WebDialect.cookie(isPlain: visit.session.facts.isPlain))=\(guest.token); Path=/; HttpOnly; SameSite=Strict\(secure)"
+        )
         host.observe(.entered(guest.peer, at: visit.address, browser: visit.program))
         return guest
     }

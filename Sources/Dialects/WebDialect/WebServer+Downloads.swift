@@ -8,8 +8,10 @@ import WebPages
 /// The downloads of guests.
 extension WebServer {
     func send(_ item: SharedItem, _ visit: Visit) async throws {
-        if item.isTree { return try await sendZip(of: [item], named: item.fileName, visit) }
+        if item.isTree { return try await sendZip(of: item, named: item.fileName, visit) }
         let exchange = visit.exchange
+        let place = try visit.session.downloads.begin(from: visit.visitor.address)
+        defer { withExtendedLifetime(place) {} }
         let download = try FileDownload(item.source)
         guard let (status, length) = try await exchange.prepare(download, number: item.number) else { return }
         exchange.answerHeaders.add(name: "content-disposition", value: URLText.attachment(item.fileName))
@@ -18,15 +20,19 @@ extension WebServer {
     }
 
     func sendAll(_ visit: Visit) async throws {
-        let items = visit.session.shared.all
-        guard !items.isEmpty else { return try await visit.exchange.refuseUnknown() }
-        try await sendZip(of: items, named: "all.zip", visit)
+        guard !visit.session.shared.all.isEmpty else { return try await visit.exchange.refuseUnknown() }
+        try await sendZip(of: nil, named: "all.zip", visit)
     }
 
-    private func sendZip(of items: [SharedItem], named name: String, _ visit: Visit) async throws {
+    /// - Parameter item: nil: all items.
+    private func sendZip(of item: SharedItem?, named name: String, _ visit: Visit) async throws {
+        let downloads = visit.session.downloads
+        let place = try downloads.begin(from: visit.visitor.address)
+        defer { withExtendedLifetime(place) {} }
         let plan: ZipPlan
         do {
-            plan = try ZipPlan(items)
+            plan = try await downloads.plan(of: item)
+            try place.hold(plan)
         } catch is ZipPlan.TooMany {
             let words = "a ZIP of more than \(WebLimits.zipEntries) files and folders is not made"
             return try await visit.exchange.respond(.payloadTooLarge, line: words, closing: true)
@@ -34,7 +40,12 @@ extension WebServer {
         visit.exchange.answerHeaders.add(name: "accept-ranges", value: "none")
         visit.exchange.answerHeaders.add(name: "content-disposition", value: URLText.attachment(name))
         let body = ZipBody(plan)
-        try await deliver(name, visit, .ok, "application/zip", plan.length) { try body.next() }
+        do {
+            try await deliver(name, visit, .ok, "application/zip", plan.length) { try body.next() }
+        } catch let fault as SourceError {
+            downloads.forget(plan)
+            throw fault
+        }
     }
 
     private func deliver(

@@ -16,11 +16,15 @@ extension WebServer {
         // A program keeps no cookie: it is known by its address. Its token contains the secret, so that no other program
         // can make it.
         let token = "\(visit.session.facts.secret) at \(visit.address ?? "an unknown address")"
-        guard WebSecret.areEqual(secret, visit.session.facts.secret), let (guest, isNew) = visit.session.enter(token)
+        guard WebSecret.areEqual(secret, visit.session.facts.secret),
+            let (guest, isNew) = visit.session.enter(from: visit.visitor.address, token)
         else { return try await exchange.refuseUnknown() }
         if isNew { host.observe(.entered(guest.peer, at: visit.address, browser: visit.program)) }
-        let visit = Visit(exchange: exchange, session: visit.session, visitor: visit.visitor, guest: guest)
-        try await visit.session.counting { try await serve(guest, visit, name) }
+        visit.hasEntered()
+        let visit = Visit(
+            exchange: exchange, session: visit.session, visitor: visit.visitor, guest: guest,
+            hasEntered: visit.hasEntered)
+        try await visit.session.counting(guest) { try await serve(guest, visit, name) }
     }
 
     private func serve(_ guest: Guest, _ visit: Visit, _ name: String?) async throws {

@@ -94,8 +94,10 @@ package final class WebServer: Sendable {
     /// - Parameters:
     ///   - visitor: the other end of the connection.
     ///   - isIdle: called with whether the connection may be closed in favour of another one.
+    ///   - enter: called when it is a guest's.
     package func serve(
-        _ connection: HTTPServer.Connection, visitor: Visitor, isIdle: (Bool) -> Void = { _ in }
+        _ connection: HTTPServer.Connection, visitor: Visitor, isIdle: (Bool) -> Void = { _ in },
+        enter: @escaping @Sendable () -> Void = {}
     ) async {
         // Browsers need no interim answers while users decide, and some do not know them.
         await HTTPServer.serve(
@@ -103,10 +105,14 @@ package final class WebServer: Sendable {
         ) { exchange in
             RequestGuard.add(to: &exchange.answerHeaders, policy: WebDialect.policy)
             do {
-                try await respond(to: exchange, from: visitor)
+                try await respond(to: exchange, from: visitor, enter)
             } catch let fault as TransferError {
                 guard !exchange.hasAnswered else { throw fault }
                 try await exchange.refuse(fault.webStatus, fault.message)
+            } catch is Downloads.Full {
+                exchange.answerHeaders.add(name: "retry-after", value: "\(WebLimits.downloadPause)")
+                let words = "too many downloads at the moment: try again in \(WebLimits.downloadPause) seconds"
+                try await exchange.respond(.serviceUnavailable, line: words, closing: true)
             } catch let fault as SourceError {
                 // After the head of an answer only the end of the connection can say it.
                 guard !exchange.hasAnswered else { throw fault }
@@ -118,13 +124,20 @@ package final class WebServer: Sendable {
         }
     }
 
-    private func respond(to exchange: HTTPExchange, from visitor: Visitor) async throws {
+    private func respond(
+        to exchange: HTTPExchange, from visitor: Visitor, _ hasEntered: @escaping @Sendable () -> Void
+    ) async throws {
         guard RequestGuard.isForThisHost(exchange.head, host.authorities()) else {
             return try await exchange.respond(.misdirectedRequest, line: "this is another host", closing: true)
         }
-        guard let session = current.withLock({ $0 }), let names = RequestTarget(exchange.head.uri).names,
-            !session.isOver || Self.goesOn(exchange.head.method, names)
-        else { return try await exchange.refuseUnknown() }
+        guard let session = current.withLock({ $0 }), var names = RequestTarget(exchange.head.uri).names else {
+            return try await exchange.refuseUnknown()
+        }
+        let isInRoom = names.count > 2 && names[0] == "p" && WebSecret.areEqual(names[1], session.facts.room)
+        if isInRoom { names.removeFirst(2) }
+        guard !session.isOver || Self.goesOn(exchange.head.method, names) else {
+            return try await exchange.refuseUnknown()
+        }
         if ![.GET, .HEAD].contains(exchange.head.method),
             !RequestGuard.isOfThisOrigin(exchange.head, isPlain: session.facts.isPlain)
         {
@@ -132,10 +145,15 @@ package final class WebServer: Sendable {
         }
         let visit = Visit(
             exchange: exchange, session: session, visitor: visitor,
-            guest: session.guest(RequestGuard.cookie(WebDialect.cookie, in: exchange.head)))
+            guest: isInRoom ? session.guest(cookie(of: exchange.head, session)) : nil, hasEntered: hasEntered)
+        if visit.guest != nil { hasEntered() }
         if try await answerAnybody(visit, names) { return }
         guard let guest = visit.guest else { return try await exchange.refuse(.forbidden, "open the page first") }
-        try await session.counting { try await answer(guest, visit, names) }
+        try await session.counting(guest) { try await answer(guest, visit, names) }
+    }
+
+    private func cookie(of head: HTTPRequestHead, _ session: OpenSession) -> String? {
+        RequestGuard.cookie(WebDialect.cookie(isPlain: session.facts.isPlain), in: head)
     }
 
     /// Whether a request belongs to a transfer that began before: it goes on when the time of the page is over.
@@ -185,8 +203,10 @@ struct Visit {
     let exchange: HTTPExchange
     let session: OpenSession
     let visitor: Visitor
-    /// Nil without a cookie that is known.
+    /// Nil without a cookie that is known, and for a path outside the session's room.
     let guest: Guest?
+    /// Called when the visitor becomes a guest.
+    let hasEntered: @Sendable () -> Void
 
     /// The address of the guest; nil if unknown.
     var address: String? { visitor.origin.host }

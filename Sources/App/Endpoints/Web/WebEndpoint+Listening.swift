@@ -51,8 +51,11 @@ extension WebEndpoint {
             isPlain
             ? nil : try await withTaskExecutorPreference(blocking) { try side.identity(for: addresses.names) }
         let listener = try await cycle.bind(settings.current.web.port) { port in
-            guard let identity else { return SecureListener.Configuration(port: port, plainFor: dialect) }
-            return SecureListener.Configuration(port: port, identity: identity, profile: .web)
+            var configuration =
+                identity.map { SecureListener.Configuration(port: port, identity: $0, profile: .web) }
+                ?? SecureListener.Configuration(port: port, plainFor: dialect)
+            configuration.limits = .forEntering(connectionsPerAddress: WebLimits.connectionsPerAddress)
+            return configuration
         }
         let watch = OnceWatch()
         let server = WebServer(
@@ -98,7 +101,8 @@ extension WebEndpoint {
             } onConnection: { connection in
                 await withTaskExecutorPreference(cycle.host.threads(false)) {
                     await server.serve(
-                        connection.output, visitor: Visitor(of: connection), isIdle: { connection.place?.isIdle($0) })
+                        connection.output, visitor: Visitor(of: connection), isIdle: { connection.place?.isIdle($0) },
+                        enter: { connection.place?.enter() })
                 }
             }
         } catch {

@@ -72,11 +72,11 @@ struct WebPage {
 
     /// The page that leads from the address with the secret to the page itself. A redirection would not do: browsers send
     /// a strict cookie only when the last step began here.
-    static func door(_ words: PageWords, _ host: String) -> String {
+    static func door(_ words: PageWords, _ host: String, to path: String) -> String {
         """
         <!doctype html><html lang="\(words.language)"><meta charset="utf-8">\
-        <meta name="viewport" content="width=device-width"><meta http-equiv="refresh" content="0;url=/">\
-        <title>\(escaped(host))</title><p><a href="/">\(escaped(host))</a></p></html>
+        <meta name="viewport" content="width=device-width"><meta http-equiv="refresh" content="0;url=\(path)">\
+        <title>\(escaped(host))</title><p><a href="\(path)">\(escaped(host))</a></p></html>
 
         """
     }

@@ -15,8 +15,10 @@ final class ZipBody {
         case ended
     }
 
+    /// Bytes that it holds for each entry.
+    static let entryBytes = MemoryLayout<UInt32>.stride + MemoryLayout<UInt64>.stride
+
     private let plan: ZipPlan
-    private let entries: [ZipEntry]
     private var state = State.betweenItems
     private var item = 0
     private var checksums: [UInt32] = []
@@ -24,10 +26,7 @@ final class ZipBody {
     private var written: UInt64 = 0
     private var directoryStart: UInt64 = 0
 
-    init(_ plan: ZipPlan) {
-        self.plan = plan
-        entries = Array(plan.entries.joined())
-    }
+    init(_ plan: ZipPlan) { self.plan = plan }
 
     /// The next bytes; nil at the end.
     /// - Throws: `SourceError`.
@@ -51,20 +50,20 @@ final class ZipBody {
                 state = .inDirectory(0)
                 return true
             }
-            if plan.items[item].isTree, let root = plan.entries[item].first { begin(root, 0, into: &buffer) }
+            if plan.items[item].isTree { begin(plan.entries[plan.start(of: item)], 0, into: &buffer) }
             state = .inItem(try plan.items[item].source.open())
         case .inItem(let reading): try take(try reading.next(), of: reading, into: &buffer)
         case .inFile(let reading, let entry, let left, let checksum):
             try write(reading, entry, left, checksum, into: &buffer)
         case .inDirectory(let number):
-            guard number < entries.count else {
+            guard number < plan.entries.count else {
                 ZipFormat.writeEnd(
-                    entries: entries.count, directory: written - directoryStart, at: directoryStart, into: &buffer)
+                    entries: plan.entries.count, directory: written - directoryStart, at: directoryStart, into: &buffer)
                 state = .ended
                 return true
             }
             ZipFormat.writeDirectory(
-                entries[number], checksums[number], at: offsets[number], plan.now, into: &buffer)
+                plan.entries[number], checksums[number], at: offsets[number], plan.now, into: &buffer)
             state = .inDirectory(number + 1)
         case .ended: return false
         }
@@ -75,15 +74,14 @@ final class ZipBody {
         _ step: ContentStep?, of reading: any ItemReading, into buffer: inout ByteBuffer
     ) throws(SourceError) {
         guard let step else {
-            let planned = plan.entries[...item].reduce(0) { $0 + $1.count }
-            guard offsets.count == planned else { throw changed }
+            guard offsets.count == plan.ends[item] else { throw changed }
             item += 1
             state = .betweenItems
             return
         }
         if case .folderClosed = step { return }
-        guard offsets.count < entries.count, var entry = ZipEntry(step, in: plan.items[item]) else { throw changed }
-        let planned = entries[offsets.count]
+        guard offsets.count < plan.ends[item], var entry = ZipEntry(step, in: plan.items[item]) else { throw changed }
+        let planned = plan.entries[offsets.count]
         if entry.kind == .folder { entry.modified = planned.modified }
         guard entry == planned else { throw changed }
         switch entry.kind {

@@ -6,8 +6,8 @@ import Sharing
 /// The contents of a file are DEFLATE's stored blocks: they are as long as the file, and five bytes for each 65,535, so that
 /// the length is known in advance; and programs that read a ZIP from its beginning find its end without a checksum, which
 /// follows the contents here.
-struct ZipEntry: Equatable {
-    enum Kind: Equatable {
+struct ZipEntry: Equatable, Sendable {
+    enum Kind: Equatable, Sendable {
         case file(executable: Bool)
         case folder
         case link(target: String)
@@ -43,6 +43,9 @@ struct ZipEntry: Equatable {
         case .link: S_IFLNK | 0o777
         }
     }
+
+    /// Bytes that a plan holds for it, rounded up.
+    var memory: Int { 2 * MemoryLayout<ZipEntry>.stride + name.utf8.count }
 
     /// Bytes before, after and of its contents.
     var length: UInt64 {

@@ -2,31 +2,41 @@ import Sharing
 
 /// The entries of a ZIP, found before its first byte: so its length is known. A file that differs when it is read ends
 /// the ZIP.
-struct ZipPlan {
-    /// Of each item.
-    private(set) var entries: [[ZipEntry]] = []
+final class ZipPlan: Sendable {
     let items: [SharedItem]
+    /// Of all items, one after the other.
+    let entries: [ZipEntry]
+    /// For each item, the number of entries up to its end.
+    let ends: [Int]
     /// Stands for times that are not known.
     let now = Timestamp.now
 
+    /// The memory of the entries.
+    private let room: MemoryClaim
+
     /// Walks through the items.
-    /// - Throws: `SourceError`, or `TooMany`.
-    init(_ items: [SharedItem]) throws {
-        self.items = items
-        var count = 0
+    /// - Parameter room: for the entries, which take it as they are found.
+    /// - Throws: `SourceError`, `TooMany`, or `Downloads.Full`.
+    init(_ items: [SharedItem], _ room: MemoryClaim) throws {
+        (self.items, self.room) = (items, room)
+        var (entries, ends): ([ZipEntry], [Int]) = ([], [])
         for item in items {
-            let found = try Self.entries(of: item, upTo: WebLimits.zipEntries - count)
-            count += found.count
-            entries.append(found)
+            try Self.find(in: item, room, &entries)
+            ends.append(entries.count)
         }
+        (self.entries, self.ends) = (entries, ends)
     }
 
+    /// There are more than `WebLimits.zipEntries`.
     struct TooMany: Error {}
+
+    /// The place of an item's first entry.
+    func start(of item: Int) -> Int { item == 0 ? 0 : ends[item - 1] }
 
     /// Bytes of the whole ZIP.
     var length: UInt64 {
         var (offset, directory, count) = (0 as UInt64, 0 as UInt64, 0)
-        for entry in entries.joined() {
+        for entry in entries {
             directory += entry.directoryLength(at: offset)
             offset += entry.length
             count += 1
@@ -35,27 +45,31 @@ struct ZipPlan {
         return offset + directory + (isLarge ? ZipFormat.largeEndBytes : 0) + ZipFormat.endBytes
     }
 
-    private static func entries(of item: SharedItem, upTo most: Int) throws -> [ZipEntry] {
+    private static func find(in item: SharedItem, _ room: MemoryClaim, _ entries: inout [ZipEntry]) throws {
         let reading = try item.source.open()
-        var entries: [ZipEntry] = []
-        if item.isTree { entries.append(ZipEntry(kind: .folder, name: item.name.text + "/", size: 0)) }
+        let root = entries.count
+        if item.isTree { try add(ZipEntry(kind: .folder, name: item.name.text + "/", size: 0), room, &entries) }
         var folders: [SafeRelativePath: Int] = [:]
         while let step = try reading.next() {
             if case .folderClosed(let path, let modified) = step {
-                let place = path.map { folders.removeValue(forKey: $0) } ?? 0
+                let place = path.map { folders.removeValue(forKey: $0) } ?? root
                 if let place, item.isTree { entries[place].modified = modified }
                 continue
             }
             guard let entry = ZipEntry(step, in: item) else {
                 throw SourceError(.unreadable, "\(item.source.origin) has a size that is not known")
             }
-            guard entries.count < most else { throw TooMany() }
             if case .folder(let path) = step { folders[path] = entries.count }
-            entries.append(entry)
+            try add(entry, room, &entries)
             guard item.isTree else { break }
             if case .file(let file) = step { try reading.skip(file) }
         }
-        return entries
+    }
+
+    private static func add(_ entry: ZipEntry, _ room: MemoryClaim, _ entries: inout [ZipEntry]) throws {
+        guard entries.count < WebLimits.zipEntries else { throw TooMany() }
+        guard room.take(entry.memory) else { throw Downloads.Full() }
+        entries.append(entry)
     }
 }
 

@@ -13,7 +13,8 @@ struct SharedItem: Sendable {
     var size: UInt64 { source.offered.size ?? 0 }
     /// The name of the download: of a tree, that of its ZIP.
     var fileName: String { isTree ? name.text + ".zip" : name.text }
-    var path: String { "/d/\(number)/" + URLText.encoded(fileName) }
+    /// Seen from the page.
+    var path: String { "d/\(number)/" + URLText.encoded(fileName) }
 }
 
 /// The items of a session.

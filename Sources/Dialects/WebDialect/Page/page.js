@@ -5,7 +5,7 @@ const root = document.documentElement, body = document.body, host = body.dataset
 const $ = (id) => document.getElementById(id);
 const put = (id, text = "") => { if ($(id).textContent !== text) $(id).textContent = text; };
 const show = (id, yes) => { $(id).hidden = !yes; };
-const words = body.matches(".takes:not(.pin)") && await fetch("/words.json").then((answer) => answer.json()).catch(() => null);
+const words = body.matches(".takes:not(.pin)") && await fetch("words.json").then((answer) => answer.json()).catch(() => null);
 
 // Words and figures
 
@@ -234,7 +234,7 @@ async function start() {
 	head("asking");
 	$("state").focus({ preventScroll: true });
 	$("give").scrollIntoView();
-	const answer = await ask("/offers", {
+	const answer = await ask("offers", {
 		method: "POST", headers: { "Content-Type": "application/json" },
 		body: JSON.stringify({
 			name: name || words.guest,
@@ -245,7 +245,7 @@ async function start() {
 		}),
 	}, mine);
 	if (answer.status === 201) {
-		mine.path = "/offers/" + answer.offer;
+		mine.path = "offers/" + answer.offer;
 		return mine.ended ? tellCancelled(mine) : follow(mine);
 	}
 	if (mine.ended) return;

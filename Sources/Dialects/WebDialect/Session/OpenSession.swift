@@ -5,8 +5,7 @@ import WebPages
 /// A session with its guests and their offers.
 final class OpenSession: Sendable {
     private struct State {
-        /// In the order in which they came.
-        var guests: [Guest] = []
+        var guests = Guests()
         var offers: [GuestOffer] = []
         var isClosed = false
         /// Requests of guests that are being answered, and when the last one was over.
@@ -16,11 +15,13 @@ final class OpenSession: Sendable {
 
     let facts: WebSession
     let shared: SharedItems
+    let downloads: Downloads
     private let state = Mutex(State())
 
     init(_ facts: WebSession) {
         self.facts = facts
         shared = SharedItems(facts.items)
+        downloads = Downloads(shared)
     }
 
     /// Whether no guest gets in, and nothing new begins.
@@ -37,29 +38,41 @@ final class OpenSession: Sendable {
     /// The guest of a cookie; nil if it is unknown.
     func guest(_ token: String?) -> Guest? {
         guard let token else { return nil }
-        return state.withLock { state in state.guests.first { WebSecret.areEqual($0.token, token) } }
+        return state.withLock { $0.guests.guest(token) }
     }
 
     /// Makes a guest of a visitor with the right secret or PIN.
-    /// - Parameter token: of a program without cookies; nil for a new one.
-    /// - Returns: nil if the session is for one guest, and has one; and whether the guest is new.
-    func enter(_ token: String? = nil) -> (guest: Guest, isNew: Bool)? {
+    /// - Parameters:
+    ///   - address: of the visitor.
+    ///   - token: of a program without cookies; nil for a new one.
+    /// - Returns: nil if no other guest may come; and whether the guest is new.
+    func enter(from address: AddressKey?, _ token: String? = nil) -> (guest: Guest, isNew: Bool)? {
         state.withLock { state in
-            if let token, let known = state.guests.first(where: { $0.token == token }) { return (known, false) }
+            if let token, let known = state.guests.guest(token) { return (known, false) }
             guard !state.isClosed, !facts.isOnce || state.guests.isEmpty else { return nil }
             let guest = Guest(token: token ?? WebSecret.make())
-            state.guests.append(guest)
-            if state.guests.count > WebLimits.guests { state.guests.removeFirst() }
+            let offers = state.offers
+            guard
+                state.guests.add(
+                    guest, at: address,
+                    isAtWork: { guest in
+                        offers.contains { $0.guest == guest && !$0.isOver }
+                    })
+            else { return nil }
             return (guest, true)
         }
     }
 
     /// Runs `body`, which answers a request of a guest.
-    func counting(_ body: () async throws -> Void) async throws {
-        state.withLock { $0.requests += 1 }
+    func counting(_ guest: Guest, _ body: () async throws -> Void) async throws {
+        state.withLock { state in
+            state.requests += 1
+            state.guests.beginRequest(guest)
+        }
         defer {
             state.withLock { state in
                 state.requests -= 1
+                state.guests.endRequest(guest)
                 state.quietSince = .now
             }
         }
@@ -95,7 +108,7 @@ final class OpenSession: Sendable {
     func close() async {
         let offers = state.withLock { state in
             state.isClosed = true
-            state.guests = []
+            state.guests = Guests()
             return state.offers
         }
         for offer in offers { await offer.close(.cancelled, TransferError(.stopping, "the host has closed the page")) }

@@ -7,6 +7,9 @@ package struct WebSession: Sendable {
     package var secret: String
     /// For those who have only the address of the machine.
     package let pin: PagePIN
+    /// Stands in the path of all that guests do. A browser shows the cookie of a guest to every port of this host; without
+    /// this it is worth nothing. Only guests get to know it.
+    let room = WebSecret.make()
     /// Whether guests can send something.
     package var takes: Bool
     /// Whether the connections are not encrypted.
@@ -29,4 +32,7 @@ package struct WebSession: Sendable {
 
     /// The path of the address that the host passes on.
     package var path: String { "/g/" + secret }
+
+    /// The page as guests see it.
+    var roomPath: String { "/p/" + room + "/" }
 }

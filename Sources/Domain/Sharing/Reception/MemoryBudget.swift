@@ -46,11 +46,11 @@ package final class MemoryBudget: Sendable {
     }
 }
 
-/// The room of one message in a `MemoryBudget`, given back when the last reference to this goes. Used by one task.
-package final class MemoryClaim {
+/// The room of one message in a `MemoryBudget`, given back when the last reference to this goes.
+package final class MemoryClaim: Sendable {
     private let budget: MemoryBudget
     private let isContact: Bool
-    private var bytes = 0
+    private let bytes = Mutex(0)
 
     fileprivate init(_ budget: MemoryBudget, isContact: Bool) {
         (self.budget, self.isContact) = (budget, isContact)
@@ -62,13 +62,16 @@ package final class MemoryClaim {
     /// - Returns: whether there is room; if not nothing is taken.
     package func take(_ count: Int) -> Bool {
         guard budget.take(count, isContact: isContact) else { return false }
-        bytes += count
+        bytes.withLock { $0 += count }
         return true
     }
 
     /// Gives back all that was taken.
     package func giveBack() {
+        let bytes = bytes.withLock { bytes in
+            defer { bytes = 0 }
+            return bytes
+        }
         budget.giveBack(bytes, isContact: isContact)
-        bytes = 0
     }
 }
