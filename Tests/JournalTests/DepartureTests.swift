@@ -76,6 +76,33 @@ struct DepartureTests {
         #expect(try journal.lying(from: .sample(9)).isEmpty)
     }
 
+    @Test("is taken from the running sum of its sender, whatever changes, and however large its sizes are")
+    func occupancy() throws {
+        let journal = try Journal(folder: folder.path)
+        let numbers = try journal.intend((0..<4).map { _ in sampleArrival(7) } + [sampleArrival(8)])
+        let one = Footprint(bytes: 7, entries: 1).bytes
+        #expect(try journal.occupied(by: .sample(7)) == 0, "none is in the Inbox yet")
+        try journal.settle(numbers.map { (number: $0, stored: stored("n\($0)")) })
+        #expect(try journal.occupied(by: .sample(7)) == 4 * one)
+        try journal.departed([numbers[0]], Departure(.removed, at: time(1)))
+        try journal.departed([numbers[0]], Departure(.removed, at: time(2)))
+        try journal.end([numbers[1]], as: .gone)
+        try journal.end([numbers[2]], as: .failed)
+        #expect(try journal.occupied(by: .sample(7)) == 2 * one)
+        #expect(try journal.occupied(by: .sample(8)) == Footprint(bytes: 8, entries: 1).bytes)
+        try journal.queue.write { database in
+            try database.execute(
+                sql: "UPDATE arrivals SET size = -1, entries_came = 9223372036854775807 WHERE number = ?",
+                arguments: [numbers[2].value])
+            for _ in 0..<20 {
+                try database.execute(sql: "UPDATE arrivals SET peer = peer, size = 9223372036854775807")
+            }
+        }
+        #expect(try journal.occupied(by: .sample(7)) > 1 << 60)
+        try journal.queue.write { try $0.execute(sql: "DELETE FROM arrivals") }
+        #expect(try journal.occupied(by: .sample(7)) == 0)
+    }
+
     @Test("is found by an index, not by reading all arrivals")
     func index() throws {
         let journal = try Journal(folder: folder.path)
@@ -101,11 +128,16 @@ struct DepartureTests {
         try tamper(
             folder.path,
             """
+            DROP TABLE occupancy;
+            DROP TRIGGER occupancy_comes;
+            DROP TRIGGER occupancy_goes;
+            DROP TRIGGER occupancy_stays;
+            DROP TRIGGER occupancy_changes;
             DROP INDEX arrivals_there;
             ALTER TABLE arrivals DROP COLUMN left_how;
             ALTER TABLE arrivals DROP COLUMN left_at;
             ALTER TABLE arrivals DROP COLUMN left_toward;
-            DELETE FROM grdb_migrations WHERE identifier = 'departures';
+            DELETE FROM grdb_migrations WHERE identifier IN ('departures', 'occupancy');
             """)
         #expect(fault { _ = try reader.entry(number) }?.contains("older version") == true)
         let journal = try Journal(folder: folder.path)

@@ -65,6 +65,8 @@ struct EarlierSchemaTests {
         #expect(facts.entries == (columns.contains("entries_came") ? 3 : nil))
         #expect(facts.protection == (columns.contains("protection") ? .complete : .none))
         #expect(entry.departure == nil)
+        #expect(
+            try journal.occupied(by: PeerID.sample(1)) == Footprint(bytes: 5, entries: 3).bytes)
         // It is of today now, and takes what arrives today.
         #expect(try journal.intend([sampleArrival(2)]) == [ArrivalNumber(8)])
         #expect(try unsoundness(folder.path).isEmpty)

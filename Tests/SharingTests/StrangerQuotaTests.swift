@@ -10,7 +10,7 @@ struct StrangerQuotaTests {
     private struct Occupancy: OccupancyReading {
         var bytes: UInt64? = 0
 
-        func occupied(by peer: PeerID) throws(JournalError) -> UInt64 {
+        func occupied(by peer: PeerID, exactAbove bound: UInt64) throws(JournalError) -> UInt64 {
             guard let bytes else { throw JournalError("the disk has gone") }
             return bytes
         }
@@ -43,7 +43,7 @@ struct StrangerQuotaTests {
             offered: 2_000_000, lying: 9_000_000, underWay: 500_000, limit: 10_000_000)
         #expect(
             verdict?.reason
-                == "the limit for one stranger is 10.0 MB, where each file and folder counts for 4.1 kB more; 9.0 MB stored "
+                == "the limit for one stranger is 10.0 MB, where each file and folder counts for 16.4 kB more; 9.0 MB stored "
                 + "from you, 500.0 kB in transfer; 2.0 MB offered")
     }
 
@@ -141,7 +141,7 @@ struct StrangerQuotaTests {
         struct Stored: OccupancyReading {
             let journal: MemoryJournal
 
-            func occupied(by peer: PeerID) -> UInt64 {
+            func occupied(by peer: PeerID, exactAbove bound: UInt64) -> UInt64 {
                 journal.entries.reduce(0) { $0 + Footprint(bytes: $1.entry.intended.facts.size, entries: 1).bytes }
             }
         }

@@ -32,6 +32,14 @@ extension Journal {
         }
     }
 
+    /// Recorded bytes, by `Footprint`, of a peer's items in the Inbox. Constant in the number of its items.
+    package func occupied(by peer: PeerID) throws(JournalError) -> UInt64 {
+        try reading("could not read the items in the Inbox") { database in
+            let statement = try database.cachedStatement(sql: "SELECT bytes FROM occupancy WHERE peer = ?")
+            return UInt64(max(0, try Int64.fetchOne(statement, arguments: [peer.bareText]) ?? 0))
+        }
+    }
+
     /// Recorded bytes and entries of a peer's items in the Inbox, with their paths: users move items out by hand.
     package func lying(
         from peer: PeerID

@@ -59,6 +59,7 @@ enum JournalSchema {
         migrator.registerMigration("protection") { database in try database.execute(sql: protection) }
         migrator.registerMigration("resealings") { database in try database.execute(sql: resealings) }
         migrator.registerMigration("proof") { database in try database.execute(sql: proof) }
+        migrator.registerMigration("occupancy") { database in try database.execute(sql: occupancy) }
         return migrator
     }
 
@@ -185,6 +186,47 @@ enum JournalSchema {
     private static let proof = """
         ALTER TABLE arrivals ADD COLUMN proved INTEGER;
         """
+
+    /// The sum of `Footprint` over each peer's items in the Inbox, which triggers keep. It saturates far below the range of
+    /// SQLite's integers, beyond which a sum would become a floating-point number.
+    private static let occupancy = """
+        CREATE TABLE occupancy (peer TEXT NOT NULL PRIMARY KEY, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+        INSERT INTO occupancy (peer, bytes)
+        SELECT peer, min(CAST(total(\(footprint(""))) AS INTEGER), \(most))
+        FROM arrivals WHERE \(DepartureRow.isThere) GROUP BY peer;
+
+        CREATE TRIGGER occupancy_comes AFTER INSERT ON arrivals WHEN \(isThere("NEW.")) BEGIN \(added) END;
+        CREATE TRIGGER occupancy_goes AFTER DELETE ON arrivals WHEN \(isThere("OLD.")) BEGIN \(removed) END;
+        CREATE TRIGGER occupancy_stays AFTER UPDATE OF stored_name, left_how, state, size, entries_came, peer ON arrivals
+        WHEN \(isThere("OLD.")) BEGIN \(removed) END;
+        CREATE TRIGGER occupancy_changes AFTER UPDATE OF stored_name, left_how, state, size, entries_came, peer ON arrivals
+        WHEN \(isThere("NEW.")) BEGIN \(added) END;
+        """
+
+    private static let most = "4000000000000000000"
+    private static let added = """
+        INSERT INTO occupancy (peer, bytes) VALUES (NEW.peer, \(footprint("NEW.")))
+        ON CONFLICT (peer) DO UPDATE SET bytes = min(bytes + excluded.bytes, \(most));
+        """
+    private static let removed = """
+        UPDATE occupancy SET bytes = max(bytes - \(footprint("OLD.")), 0) WHERE peer = OLD.peer;
+        DELETE FROM occupancy WHERE peer = OLD.peer AND bytes = 0;
+        """
+
+    /// - Parameter row: the prefix of the columns.
+    private static func isThere(_ row: String) -> String {
+        "\(row)stored_name IS NOT NULL AND \(row)left_how IS NULL AND \(row)state != 'gone'"
+    }
+
+    /// An item's `Footprint`. Its size and entries may be the bit patterns of numbers that SQLite does not have.
+    private static func footprint(_ row: String) -> String {
+        let entries = "coalesce(\(row)entries_came, \(row)entries)"
+        let size = "CASE WHEN \(row)size BETWEEN 0 AND 1000000000000000000 THEN \(row)size ELSE 1000000000000000000 END"
+        return "(\(size)"
+            + " + 16384 * CASE WHEN \(entries) BETWEEN 0 AND 10000000000000 THEN max(\(entries), 1) "
+            + "ELSE 10000000000000 END)"
+    }
 
     /// How items left the Inbox; null if no departure is recorded.
     private static let departures = """

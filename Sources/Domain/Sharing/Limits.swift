@@ -16,9 +16,10 @@ package enum Limits {
     package static let items = 10_000
     /// Files, folders and links in one item.
     package static let entriesPerItem: UInt64 = 16 << 20
-    /// Bytes that each file, folder and link adds to its contents when the disk space of a peer's items is counted: a
-    /// block for its name and its inode.
-    package static let entryBytes: UInt64 = 4_096
+    /// Bytes that each file, folder and link adds to its contents when the disk space of a peer's items is counted. ext4
+    /// has one inode for so many bytes, if it was made as usual: whoever fills the inodes has used as much as whoever fills
+    /// the blocks.
+    package static let entryBytes: UInt64 = 16_384
     /// Bytes one item may announce.
     package static let itemBytes: UInt64 = 1 << 60
     /// Bytes in the name a peer gives itself.

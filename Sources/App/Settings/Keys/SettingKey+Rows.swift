@@ -190,7 +190,7 @@ extension SettingKey {
                 detail: """
                     items in the Inbox, transfers in progress and parts of interrupted transfers together; 0 for no limit
                     """,
-                note: "Each file and folder counts for 4 KiB besides its bytes."),
+                note: "Each file and folder counts for 16 KiB besides its bytes."),
             SettingKey(
                 "conflict", \.conflict, .word, variable: "WAFT_CONFLICT",
                 flag: "--conflict",

@@ -1,7 +1,8 @@
 /// Reads a stranger's share of the Inbox, so that the domain can limit it.
 package protocol OccupancyReading: Sendable {
     /// Bytes, by `Footprint`, that are in the Inbox and came from this peer. May block on the disk.
-    func occupied(by peer: PeerID) throws(JournalError) -> UInt64
+    /// - Parameter bound: up to it, items that people took out by hand may still count.
+    func occupied(by peer: PeerID, exactAbove bound: UInt64) throws(JournalError) -> UInt64
 }
 
 /// How much of the disk one stranger may fill with stored, accepted and offered items together. Kept parts of its
@@ -53,8 +54,10 @@ package struct StrangerQuota: Sendable {
         let limit = limit
         guard limit > 0, isStranger(peer) else { return { _ in nil } }
         do throws(JournalError) {
-            let lying = try occupancy.occupied(by: peer)
             let offered = offer.knownFootprint.bytes
+            // Half of the quota is left for those under way, which are not known yet.
+            let bound = limit / 2 > offered ? limit / 2 - offered : 0
+            let lying = try occupancy.occupied(by: peer, exactAbove: bound)
             return { Self.judge(offered: offered, lying: lying, underWay: $0, limit: limit) }
         } catch {
             return { _ in ItemVerdict(.busy, reason: "the other side cannot count what it has from you", cause: .fault)
@@ -71,7 +74,8 @@ package struct StrangerQuota: Sendable {
     package func allowance(for peer: PeerID, underWay: UInt64) -> UInt64? {
         let limit = limit
         guard limit > 0, isStranger(peer) else { return nil }
-        let (used, overflow) = ((try? occupancy.occupied(by: peer)) ?? 0).addingReportingOverflow(underWay)
+        let (used, overflow) = ((try? occupancy.occupied(by: peer, exactAbove: limit / 2)) ?? 0)
+            .addingReportingOverflow(underWay)
         return overflow || used > limit ? 0 : limit - used
     }
 
