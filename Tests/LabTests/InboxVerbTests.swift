@@ -295,6 +295,34 @@ struct InboxVerbTests {
         }
     }
 
+    @Test("an item whose name the disk failed to keep is once in the Inbox after the next attempt")
+    func receiveOnFailingDisk() async throws {
+        try await withKitchen { kitchen in
+            try kitchen.write(["a.txt": "hello\n", "tree/b": "2\n"])
+            // The mark of the Inbox is made first.
+            let inbox = try await kitchen.host.withReceiver { $0.inbox }.result
+            var failing = kitchen.host
+            failing.prefix = [
+                "/usr/bin/strace", "-D", "-f", "-qqq", "-o", "/dev/null", "-P", inbox, "-e", "trace=fsync", "-e",
+                "inject=fsync:error=EIO",
+            ]
+            let words = ["send", kitchen.folder + "/sources/a.txt", kitchen.folder + "/sources/tree", "--to"]
+            try await failing.withReceiver { running in
+                try await kitchen.study.withProgram(
+                    Programs.waft, words + [running.address], signal: .interrupt
+                ) { sending in
+                    try await sending.transcript.says("cannot sync the Inbox")
+                }
+            }
+            try await kitchen.host.withReceiver { running in
+                let sent = try await kitchen.send(["a.txt", "tree"], to: running)
+                #expect(sent.exit == 0, "\(sent)")
+                #expect(try running.names() == ["a.txt", "tree"])
+                #expect(try await kitchen.inbox("verify").exit == 0)
+            }
+        }
+    }
+
     @Test("with --conflict skip an existing item is not taken, and the rest is")
     func conflicts() async throws {
         try await withKitchen { kitchen in
@@ -317,7 +345,7 @@ struct InboxVerbTests {
     func quota() async throws {
         try await withKitchen { kitchen in
             var kitchen = kitchen
-            kitchen.host.environment["WAFT_STRANGER_QUOTA"] = "16 kB"
+            kitchen.host.environment["WAFT_STRANGER_QUOTA"] = "40 kB"
             let those = kitchen
             try those.write(["one": String(repeating: "1", count: 6_000), "two": String(repeating: "2", count: 6_000)])
             try await those.host.withReceiver { running in
@@ -326,8 +354,8 @@ struct InboxVerbTests {
                 #expect(full.exit == 14)
                 #expect(
                     (full.output + full.errors).contains(
-                        "the limit for one stranger is 16.0 kB, where each file and folder counts for 4.1 kB more; "
-                            + "10.1 kB stored from you; 10.1 kB offered"), "\(full)")
+                        "the limit for one stranger is 40.0 kB, where each file and folder counts for 16.4 kB more; "
+                            + "22.4 kB stored from you; 22.4 kB offered"), "\(full)")
                 #expect(try await those.inbox("take", "one", those.folder + "/out").exit == 0)
                 #expect(try await those.send(["two"], to: running).exit == 0)
                 unlink(running.inbox + "/two")

@@ -14,7 +14,7 @@ import SystemCalls
 /// 4. *Rename* into the Inbox, or into the folder below it that the user's rules name, never replacing anything: the
 ///    item appears, whole.
 /// 5. *Sync the Inbox folder*, and those folders, once for the batch: now the names are on the disk too. Only after
-///    this are items stored.
+///    this are items stored. If it fails, the items are taken back: what is not stored is not in the Inbox.
 struct Commit {
     /// Maximum numbers tried for a taken name. Inboxes need far fewer: past trials of a name are remembered.
     static let maximumTries = 65_536
@@ -77,9 +77,22 @@ struct Commit {
                 })
         }
         return zip(items, stored).map { item, stored in
-            guard case .success(let item) = item else { return stored }
-            return stored.flatMap { place in folders.sync(item.folder).map { place } }
+            guard case .success(let item) = item, case .success(let place) = stored else { return stored }
+            let synced = folders.sync(item.folder)
+            if case .failure = synced, let folder = try? folders.open(item.folder), takeBack(item, place, from: folder)
+            {
+                item.staged.keep()
+            } else {
+                item.staged.moved()
+            }
+            return synced.map { place }
         }
+    }
+
+    /// - Returns: whether the item is in staging again. One that has replaced another stays.
+    private func takeBack(_ item: Item, _ place: StoredItem, from folder: OpenFolder) -> Bool {
+        guard item.replacing == nil, let name = place.path.split(separator: "/").last else { return false }
+        return renameat(folder.raw, String(name), staging.folder.raw, item.staged.name) == 0
     }
 
     /// Runs before the announcement: an item that cannot be stored in its folder is not announced.
@@ -259,7 +272,6 @@ struct Commit {
             } else {
                 try systemCall { renameat(staging.folder.raw, staged.name, folder.raw, onDisk) }
             }
-            staged.moved()
             return true
         }
         if knowsSealed {
@@ -275,7 +287,6 @@ struct Commit {
                 to: onDisk,
                 in: folder.raw
             )
-            staged.moved()
             return true
         } catch  where error.number == EEXIST {
             return false
