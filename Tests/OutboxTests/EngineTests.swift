@@ -211,6 +211,29 @@ struct EngineTests {
         }
     }
 
+    @Test("jobs that wait for the answer of their peers take no place, however many they are")
+    func unanswered() async throws {
+        let clock = ManualClock()
+        let silent = (0..<9).map { "silent-\($0)" }
+        for peer in silent { try store.queue(folder.file(peer), to: peer, key: nil) }
+        let honest = try store.queue(folder.file("honest"), to: "honest", key: nil)
+        let begun = Recorder<String>()
+        let sender = ScriptedSender { shipment, cancellation, note in
+            let peer = shipment.job.destination.text
+            guard silent.contains(peer) else { return await ScriptedSender.storing(shipment, cancellation, note) }
+            begun.record(peer)
+            try? await Task.sleep(for: .seconds(3_600))
+            return OutboxResult(failure: OutboxJobError(.noAnswer, "not yet", isFinal: false))
+        }
+        try await withEngine(store, sender, clock) { _, reports in
+            for count in [4, 8] {
+                try await begun.element(count)
+                clock.advance(OutboxLimits.opening)
+            }
+            #expect(try await reports.first().number == honest)
+        }
+    }
+
     @Test("four that stall do not keep others out, however many of them wait to be tried again")
     func manyStalls() async throws {
         let clock = ManualClock()

@@ -21,6 +21,10 @@ package enum OutboxLimits {
     static let textBytes = 64 << 20
     /// Maximum number of jobs that are sent at once.
     package static let places = 4
+    /// A job that has not begun to send after this time waits for its peer, or for a person there, and takes no place.
+    static let opening: Duration = .seconds(10)
+    /// Maximum number of jobs that are under way, for each place.
+    static let attemptsPerPlace = 8
     /// A job that sends fewer than `stallBytes` in this time leaves its place if another job waits for one. Longer than
     /// the wait for the answer to an offer.
     package static let stall: Duration = .seconds(300)

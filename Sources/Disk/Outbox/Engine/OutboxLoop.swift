@@ -205,7 +205,7 @@ struct OutboxLoop {
         let now = engine.clock.uptime()
         expire(&group)
         var busy = Set(entries.values.filter { $0.attempt != nil }.map { Self.peer(of: $0.record) })
-        var running = busy.count
+        var running = entries.keys.count { takesPlace($0, at: now) }
         var waiting = 0
         for number in entries.keys.sorted(by: { (stalls[$0] ?? 0, $0) < (stalls[$1] ?? 0, $1) }) {
             guard let entry = entries[number], entry.attempt == nil, entry.notBefore.map({ $0 <= now }) ?? true else {
@@ -213,7 +213,7 @@ struct OutboxLoop {
             }
             let peer = Self.peer(of: entry.record)
             guard !busy.contains(peer) else { continue }
-            guard running < engine.places else {
+            guard running < engine.places, busy.count < engine.places * OutboxLimits.attemptsPerPlace else {
                 waiting += 1
                 continue
             }
@@ -222,10 +222,25 @@ struct OutboxLoop {
                 running += 1
             }
         }
-        let nextStall = waiting > 0 ? leavePlaces(to: waiting, now) : nil
+        let nextStall = waiting > 0 ? nextPlace(now) ?? leavePlaces(to: waiting, now) : nil
         watchForPeers(&group)
         setTimer(now, nextStall)
         show()
+    }
+
+    /// Whether a job is being sent, or may be at any moment.
+    private func takesPlace(_ number: JobNumber, at now: Duration) -> Bool {
+        guard let attempt = entries[number]?.attempt else { return false }
+        return engine.board.lastMove(of: number) != nil || attempt.begun + OutboxLimits.opening > now
+    }
+
+    /// When the next job that has not begun to send takes no place any more; nil if there is none, or no more jobs may be
+    /// under way.
+    private func nextPlace(_ now: Duration) -> Duration? {
+        let attempts = entries.compactMap { number, entry in entry.attempt.map { (number: number, begun: $0.begun) } }
+        guard attempts.count < engine.places * OutboxLimits.attemptsPerPlace else { return nil }
+        return attempts.filter { engine.board.lastMove(of: $0.number) == nil && $0.begun + OutboxLimits.opening > now }
+            .map { $0.begun + OutboxLimits.opening }.min()
     }
 
     /// Cancels stalled jobs, the longest stalled first, so that waiting jobs get their places. The next attempts follow
