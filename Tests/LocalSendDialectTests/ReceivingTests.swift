@@ -74,6 +74,12 @@ struct ReceivingTests {
         }
     }
 
+    @Test("a checksum of another type makes a question malformed")
+    func digestOfAnotherType() throws {
+        let file = #"{"id":"a","fileName":"a","size":1,"sha256":7}"#
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(LocalSendFile.self, from: Data(file.utf8)) }
+    }
+
     @Test("a refused question is answered with 403 and the reason, never with 204")
     func declined() async throws {
         try await LocalSendLoopback.run(.decline) { receiver in

@@ -7,12 +7,6 @@ import Synchronization
 
 /// Announces a listener, and registers it with the devices that announce themselves.
 final class LocalSendAnswers: Sendable {
-    /// Devices with which this one registers at the same time.
-    private static let atOnce = 8
-    /// A device is answered once in so long.
-    private static let pause: Duration = .seconds(1)
-    /// Devices that are remembered for `pause`.
-    private static let remembered = 256
     /// Timeout of a registration: slow phones answer it within half a second.
     private static let timeout: Duration = .seconds(3)
     /// Another program of this machine has announced itself with this certificate, to look for devices: so long later
@@ -20,8 +14,7 @@ final class LocalSendAnswers: Sendable {
     private static let correction: Duration = .seconds(6)
 
     private struct State {
-        var lastAnswers: [String: ContinuousClock.Instant] = [:]
-        var underWay = 0
+        var places = AnswerPlaces()
         var corrects = false
     }
 
@@ -52,25 +45,15 @@ final class LocalSendAnswers: Sendable {
                     if device.port != port, mayCorrect() { tasks.addTask { await self.correct(in: group) } }
                     continue
                 }
-                guard let target = endpoint.target(of: device, at: datagram), mayAnswer(device) else { continue }
+                let source = datagram.source.host
+                guard let target = endpoint.target(of: device, at: datagram),
+                    state.withLock({ $0.places.take(device.fingerprint, at: source, now: .now) })
+                else { continue }
                 tasks.addTask {
                     await self.register(at: target)
-                    self.state.withLock { $0.underWay -= 1 }
+                    self.state.withLock { $0.places.leave(source) }
                 }
             }
-        }
-    }
-
-    private func mayAnswer(_ device: LocalSendDevice) -> Bool {
-        state.withLock { state in
-            let now = ContinuousClock.now
-            state.lastAnswers = state.lastAnswers.filter { now - $0.value < Self.pause }
-            guard state.underWay < Self.atOnce, state.lastAnswers.count < Self.remembered,
-                state.lastAnswers[device.fingerprint] == nil
-            else { return false }
-            state.lastAnswers[device.fingerprint] = now
-            state.underWay += 1
-            return true
         }
     }
 
@@ -98,5 +81,44 @@ final class LocalSendAnswers: Sendable {
             return
         }
         await group.send(message)
+    }
+}
+
+/// Which announcements are answered. Anybody can send them, with any fingerprints: so each source has a share of the
+/// places, and of those that are remembered.
+struct AnswerPlaces {
+    /// Devices with which this one registers at the same time, and those of one source.
+    static let atOnce = 8
+    static let atOncePerSource = 2
+    /// A device is answered once in so long.
+    static let pause: Duration = .seconds(1)
+    /// Devices that are remembered for `pause`, and those of one source.
+    static let remembered = 256
+    static let rememberedPerSource = 4
+
+    private struct Device: Hashable {
+        let fingerprint: String
+        let source: String
+    }
+
+    private var answered: [Device: ContinuousClock.Instant] = [:]
+    private var underWay: [String: Int] = [:]
+
+    /// - Returns: whether there is a place for the answer, until `leave`.
+    mutating func take(_ fingerprint: String, at source: String, now: ContinuousClock.Instant) -> Bool {
+        answered = answered.filter { now - $0.value < Self.pause }
+        let device = Device(fingerprint: fingerprint, source: source)
+        guard answered[device] == nil, answered.count < Self.remembered,
+            answered.keys.count(where: { $0.source == source }) < Self.rememberedPerSource,
+            underWay.values.reduce(0, +) < Self.atOnce, underWay[source, default: 0] < Self.atOncePerSource
+        else { return false }
+        answered[device] = now
+        underWay[source, default: 0] += 1
+        return true
+    }
+
+    mutating func leave(_ source: String) {
+        let left = underWay[source, default: 1] - 1
+        underWay[source] = left > 0 ? left : nil
     }
 }

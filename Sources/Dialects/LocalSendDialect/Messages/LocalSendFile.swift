@@ -40,7 +40,8 @@ package struct LocalSendFile: Codable, Hashable, Sendable {
         size = try keys.decode(UInt64.self, forKey: .size)
         // A missing key costs much less here than an error for each of many thousand files.
         fileType = (try? keys.decodeIfPresent(String.self, forKey: .fileType)) ?? "application/octet-stream"
-        sha256 = try? keys.decodeIfPresent(String.self, forKey: .sha256)
+        // One of another type is no checksum that can be passed by.
+        sha256 = try keys.decodeIfPresent(String.self, forKey: .sha256)
         preview = try? keys.decodeIfPresent(String.self, forKey: .preview)
         metadata = try? keys.decodeIfPresent(Metadata.self, forKey: .metadata)
     }
