@@ -16,6 +16,20 @@ private struct LockedCopies: ClearCopying {
     func remove(_ arrival: Arrival) {}
 }
 
+/// Opens sealed items once it is unlocked.
+private final class SwitchedCopies: ClearCopying {
+    private let isOpen = Atomic<Bool>(false)
+
+    func unlock() { isOpen.store(true, ordering: .releasing) }
+
+    var isProtectedDataAvailable: Bool? { nil }
+    func canOpen(_ protection: ProtectionClass) -> Bool { isOpen.load(ordering: .acquiring) }
+    func folder(of handler: String) -> String? { nil }
+    func open(_ arrivals: [Arrival], for handler: String) throws(ClearCopyError) -> [Arrival] { arrivals }
+    func close(_ copies: [Arrival]) -> Set<ArrivalNumber> { [] }
+    func remove(_ arrival: Arrival) {}
+}
+
 /// `unlock` takes effect after one more question: while the engine chooses handlers.
 private final class UnlockedCopies: ClearCopying {
     private let questions = Mutex(Int.max)
@@ -52,6 +66,23 @@ struct UnlockedDeliveryTests {
             // The second notice is that of the unlock.
             engine.lockChanged()
             engine.lockChanged()
+            try await lab.caller.calls.element(4)
+            #expect(lab.caller.calls.all.flatMap(\.numbers) == items.map(\.number))
+        }
+    }
+
+    @Test("an item that arrives before the notice of an unlock does not overtake those that waited for it")
+    func arrivesMeanwhile() async throws {
+        let copies = SwitchedCopies()
+        let lab = DeliveryLab([.sample("photos")], copies: copies)
+        let items = try (0..<4).map { _ in try lab.arrive()[0] }
+        for item in items { lab.journal.reseal(item.number, as: .unlessOpen, at: item.stored) }
+        let sealed = try items.map { try #require(try lab.journal.arrival($0.number)) }
+        try await lab.run { engine in
+            for item in sealed.dropLast() { lab.deliver([item], to: engine) }
+            for item in items.dropLast() { _ = try await lab.answers.first { $0 == (item.number, .later) } }
+            copies.unlock()
+            lab.deliver([sealed[3]], to: engine)
             try await lab.caller.calls.element(4)
             #expect(lab.caller.calls.all.flatMap(\.numbers) == items.map(\.number))
         }

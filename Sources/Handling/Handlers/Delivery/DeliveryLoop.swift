@@ -20,6 +20,9 @@ struct DeliveryLoop {
     private var wakeUp: Duration?
     private var timer: Task<Void, Never>?
     private(set) var isStopping = false
+    /// The protections that can be opened, as this loop knows it: it looks once for each event. An unlock in the middle of
+    /// one lets no later item overtake earlier ones.
+    private var openable: Set<ProtectionClass>
     /// Whether no handler is being called.
     var isIdle: Bool { running == 0 }
 
@@ -34,6 +37,11 @@ struct DeliveryLoop {
 
     init(_ engine: DeliveryEngine) {
         self.engine = engine
+        openable = Self.openable(by: engine)
+    }
+
+    private static func openable(by engine: DeliveryEngine) -> Set<ProtectionClass> {
+        Set(ProtectionClass.allCases.filter(engine.canOpen))
     }
 
     // MARK: Events
@@ -52,6 +60,11 @@ struct DeliveryLoop {
     }
 
     mutating func handle(_ event: DeliveryEngine.Event) {
+        let openable = Self.openable(by: engine)
+        if openable != self.openable {
+            self.openable = openable
+            chooseAnew()
+        }
         switch event {
         case .arrived(let arrivals, let answered):
             for arrival in arrivals {
@@ -111,21 +124,17 @@ struct DeliveryLoop {
     // MARK: Assigning
 
     /// Queues the delivery at its next handler. Without one it waits until a handler is installed.
-    /// - Parameter openable: the protections that can be opened; nil to ask for that of the item.
-    private mutating func assign(_ number: ArrivalNumber, _ openable: Set<ProtectionClass>? = nil) {
+    private mutating func assign(_ number: ArrivalNumber) {
         guard var entry = entries[number] else { return }
-        func canOpen(_ protection: ProtectionClass) -> Bool {
-            openable?.contains(protection) ?? engine.canOpen(protection)
-        }
         // The user may have changed the protection of an item that waits.
         if entry.isHeld || entry.isStale, let arrival = read(number) {
-            guard canOpen(arrival.protection) else { return hold(number) }
+            guard openable.contains(arrival.protection) else { return hold(number) }
             // The contents could not be read while it was locked.
             let chosen = entry.subject.chosen
             entry.subject = engine.subject(arrival)
             entry.subject.chosen = chosen
         }
-        guard canOpen(entry.subject.protection) else { return hold(number) }
+        guard openable.contains(entry.subject.protection) else { return hold(number) }
         let candidates = engine.choice.candidates(for: entry.subject)
         let candidate = candidates.first { candidate in
             let handler = candidate.program.identifier
@@ -169,9 +178,7 @@ struct DeliveryLoop {
     /// The handlers have changed, or what can be opened: deliveries that have not begun are assigned again.
     private mutating func chooseAnew() {
         for handler in desks.keys { desks[handler]?.queue = DeliveryQueue() }
-        // The same for all: an unlock in the middle must not let a later item overtake earlier ones.
-        let openable = Set(ProtectionClass.allCases.filter(engine.canOpen))
-        for number in entries.keys.sorted() where entries[number]?.isUnderWay == false { assign(number, openable) }
+        for number in entries.keys.sorted() where entries[number]?.isUnderWay == false { assign(number) }
     }
 
     private mutating func retry(_ number: ArrivalNumber) -> DeliveryEngine.RetryAnswer {
