@@ -126,7 +126,7 @@ struct HandlerSettingsCallTests {
         #expect(lines.count == 2 && lines[0] == "size=2")
     }
 
-    @Test("new settings do not start a resident handler again, by the catalog or by a call")
+    @Test("new settings do not start a resident handler again, and an older call brings none back")
     func kept() async throws {
         let place = HookFolder()
         let (first, heard) = resident(place)
@@ -143,7 +143,9 @@ struct HandlerSettingsCallTests {
         third.settings = ["size": .integer(3)]
         other.identifier = "org.example.other"
         await calls.useSettings(of: [second, other])
-        _ = await deliver(third, 2)
+        _ = await deliver(first, 2)
+        await calls.useSettings(of: [third, other])
+        _ = await deliver(second, 3)
         await calls.stop()
         try await heard.first { $0 == nil }
         let lines = heard.all.compactMap(\.self)

@@ -1,3 +1,4 @@
+import Executors
 import Foundation
 import HandlerCatalog
 import Sharing
@@ -10,22 +11,32 @@ import Testing
 /// Clear copies are not made; the state of the data is what a test says.
 private final class FakeCopies: ClearCopying {
     private let state: Mutex<Bool?>
+    private let opening: @Sendable () -> Void
 
-    init(_ isAvailable: Bool?) { state = Mutex(isAvailable) }
+    /// - Parameter opening: called while a copy is made.
+    init(_ isAvailable: Bool?, opening: @escaping @Sendable () -> Void = {}) {
+        state = Mutex(isAvailable)
+        self.opening = opening
+    }
 
     var isProtectedDataAvailable: Bool? { state.withLock { $0 } }
     func canOpen(_ protection: ProtectionClass) -> Bool { true }
     func folder(of handler: String) -> String? { nil }
-    func open(_ arrivals: [Arrival], for handler: String) throws(ClearCopyError) -> [Arrival] { arrivals }
+    func open(_ arrivals: [Arrival], for handler: String) throws(ClearCopyError) -> [Arrival] {
+        opening()
+        return arrivals
+    }
     func close(_ copies: [Arrival]) -> Set<ArrivalNumber> { [] }
     func remove(_ arrival: Arrival) {}
 }
 
 @Suite("Handlers and the lock", .timeLimit(.minutes(1)))
 struct LockNoticeTests {
-    private func runner(_ place: HookFolder, _ isAvailable: Bool?) -> HandlerRunner {
+    private func runner(
+        _ place: HookFolder, _ isAvailable: Bool?, opening: @escaping @Sendable () -> Void = {}
+    ) -> HandlerRunner {
         HandlerRunner(
-            inbox: place.inbox, scratchFolder: place.scratch, copies: FakeCopies(isAvailable),
+            inbox: place.inbox, scratchFolder: place.scratch, copies: FakeCopies(isAvailable, opening: opening),
             grace: .milliseconds(500), launcher: probe, logger: quiet)
     }
 
@@ -97,4 +108,60 @@ struct LockNoticeTests {
         _ = try await heard.first { $0?.contains("protected-data-will-become-unavailable") == true }
         await calls.stop()
     }
+
+    @Test("a resident handler that starts gets a line about the lock that came meanwhile")
+    func starting() async throws {
+        let place = HookFolder()
+        place.makePipe("heard")
+        var program = place.program(place.script("exec cat >heard"), mode: .resident)
+        program.notices = [.willBecomeUnavailable]
+        program.keepsRunning = true
+        let heard = place.listen(to: "heard")
+        let handler = ResidentHandler(program: program, runner: runner(place, true))
+        async let kept: Void = handler.keep()
+        while await !handler.isRunning {
+            await handler.tell(.willBecomeUnavailable)
+            await Task.yield()
+        }
+        await kept
+        _ = try await heard.first { $0?.contains("protected-data-will-become-unavailable") == true }
+        await handler.stop()
+    }
+
+    @Test("settings that change while a clear copy is made are those of the call, and stay")
+    func settingsMeanwhile() async throws {
+        let place = HookFolder()
+        place.makePipe("heard")
+        let script = "exec 9>heard\nwhile read -r line; do echo \"$line\" >&9; echo '{\"answer\":\"yes\"}'; done"
+        var program = place.program(place.script(script), mode: .resident)
+        program.settings = ["size": .integer(1)]
+        let heard = place.listen(to: "heard")
+        let (begun, changed) = (Semaphore(), Semaphore())
+        let calls = HandlerCalls(
+            runner: runner(place, true) {
+                begun.signal()
+                changed.wait()
+            })
+        var arrival = Arrival.sample(number: 1)
+        arrival.facts.destination = Destination(handler: nil, folder: nil, protection: .unlessOpen)
+        let call = DeliveryCall(
+            candidate: HandlerChoice.Candidate(program: program),
+            items: [DeliveryCall.Item(arrival: arrival, attempt: 1)], isLaunch: true)
+        let answered = Task(executorPreference: blocking) { await calls.call(call) }
+        await Task(executorPreference: blocking) { begun.wait() }.value
+        var newer = program
+        newer.settings = ["size": .integer(2)]
+        await calls.useSettings(of: [newer])
+        changed.signal()
+        guard case .answered(let outcome) = await answered.value else {
+            Issue.record("it was not asked")
+            return
+        }
+        #expect(outcome.answer == .yes, "\(outcome)")
+        let line = try await heard.first { $0?.contains("open-url") == true }
+        #expect(line?.contains(#""size":2"#) == true)
+        await calls.stop()
+    }
 }
+
+private let blocking = BlockingExecutor(threads: 2)

@@ -9,6 +9,14 @@ package final class HandlerCalls: HandlerCalling {
         var isStopped = false
         /// Sealed items whose clear copies programs have taken.
         var taken: Set<ArrivalNumber> = []
+        /// The last settings of each program. Those of a call may be older: its clear copies take time.
+        var settings: [String: [String: HandlerSettingValue]] = [:]
+
+        func current(_ program: HandlerProgram) -> HandlerProgram {
+            var program = program
+            program.settings = settings[program.identifier] ?? program.settings
+            return program
+        }
     }
 
     private let runner: HandlerRunner
@@ -77,7 +85,7 @@ package final class HandlerCalls: HandlerCalling {
     ///
     /// - Parameter stream: the contents of the one item, for a program that is started for each call.
     private func give(_ call: DeliveryCall, _ stream: ClearStream? = nil) async -> CallResult {
-        let program = call.candidate.program
+        let program = state.withLock { $0.current(call.candidate.program) }
         if program.identifier == SystemOpener.identifier { return await open(call) }
         guard let told = told(call)?.annotated(call.annotation) else {
             return .answered(AttemptOutcome(.failed, reason: "there is nothing to open"))
@@ -132,6 +140,7 @@ package final class HandlerCalls: HandlerCalling {
     private func resident(_ program: HandlerProgram) async -> ResidentHandler? {
         let (resident, outdated): (ResidentHandler?, ResidentHandler?) = state.withLock { state in
             if state.isStopped { return (nil, nil) }
+            let program = state.current(program)
             let known = state.residents[program.identifier]
             if let known, known.program.isSame(as: program) {
                 state.residents[program.identifier]?.program = program
@@ -142,7 +151,7 @@ package final class HandlerCalls: HandlerCalling {
             return (resident, known?.resident)
         }
         await outdated?.stop()
-        await resident?.use(program.settings)
+        await resident?.use(state.withLock { $0.current(program) }.settings)
         return resident
     }
 
@@ -150,7 +159,8 @@ package final class HandlerCalls: HandlerCalling {
     /// another way are passed over: they end at their next call.
     package func useSettings(of programs: [HandlerProgram]) async {
         let changed = state.withLock { state in
-            programs.compactMap { program -> (ResidentHandler, HandlerProgram)? in
+            for program in programs { state.settings[program.identifier] = program.settings }
+            return programs.compactMap { program -> (ResidentHandler, HandlerProgram)? in
                 guard let known = state.residents[program.identifier], known.program != program,
                     known.program.isSame(as: program)
                 else { return nil }

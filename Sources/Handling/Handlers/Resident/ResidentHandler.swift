@@ -47,8 +47,9 @@ package actor ResidentHandler {
     private var isStopped = false
     /// Whether its settings changed during a question. Then the notice follows the answer.
     private var owesSettings = false
-    /// The last notice about the lock, which waits for the end of a question.
+    /// The last notice about the lock, which waits for the end of a question, or for the start of the process.
     private var owedNotice: LaunchRules.Notice?
+    private var isStarting = false
     /// Whether it left by itself and without a fault: it is started again when something arrives.
     private var hasLeft = false
     /// Starts a program that stays again after a failure.
@@ -220,9 +221,12 @@ package actor ResidentHandler {
         if question == nil { tellSettings() } else { owesSettings = true }
     }
 
-    /// Notifies it of the lock, if it runs; during a question too, once it has got all of it.
+    /// Notifies it of the lock, if it runs or starts; during a question too, once it has got all of it.
     package func tell(_ notice: LaunchRules.Notice) {
-        guard let process else { return }
+        guard let process else {
+            if isStarting { owedNotice = notice }
+            return
+        }
         guard question == nil || process.hasBeenTold else {
             owedNotice = notice
             return
@@ -308,13 +312,15 @@ package actor ResidentHandler {
 
     private func begin() async throws -> ResidentProcess {
         let settings = program.settings
+        (owedNotice, isStarting) = (nil, true)
+        defer { isStarting = false }
         let process = try await ResidentProcess.start(program, runner)
         self.process = process
         (begun, hasLeft) = (.now, false)
         notices = [:]
         owesSettings = false
-        owedNotice = nil
         if program.settings != settings { tellSettings() }
+        if let notice = owedNotice.take() { tellNow(notice, to: process) }
         let earlier = listening
         listening = Task {
             for await line in process.lines { heard(line, from: process) }
