@@ -10,7 +10,7 @@ import SystemCalls
 enum ClearDocument {
     /// A holder of copies, beside the handlers.
     enum Reader {
-        /// The applications that a person chooses, all together: a copy stays after the verb.
+        /// The applications that a person chooses, all together: a copy stays after the verb, and is the same for all.
         case applications
         /// This process, which removes its copy at its end. Others that read the same item keep theirs.
         case thisProcess
@@ -59,7 +59,11 @@ enum ClearDocument {
             }
         guard isThere else { throw tooLarge(arrival, noFolder) }
         do throws(LeavingError) {
-            return try folder.copy(arrival, inbox: inbox, keys: ReceiverKeys.keys, for: program)
+            return switch reader {
+            case .applications:
+                try folder.sharedCopy(arrival, inbox: inbox, keys: ReceiverKeys.keys, for: program)
+            case .thisProcess: try folder.copy(arrival, inbox: inbox, keys: ReceiverKeys.keys, for: program)
+            }
         } catch {
             if case .thisProcess = reader { end(program, in: folder) }
             throw Leaving.failure(error)

@@ -136,6 +136,27 @@ package struct ClearFolder: Sendable {
         return holder + "/" + name
     }
 
+    /// A clear copy that several programs read: one that is there stays as it is.
+    ///
+    /// - Parameters: as `copy`.
+    /// - Throws: as `copy`.
+    package func sharedCopy(
+        _ arrival: Arrival, inbox: String, keys: FileKeys, for program: String
+    ) throws(LeavingError) -> String {
+        let name = arrival.stored.name.text
+        // One copy is made at a time: another process finds this one whole.
+        let programs = try? FileDescriptor.opening(path + "/" + program, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        if let programs { flock(programs.raw, LOCK_EX) }
+        if let place = try? InboxPlace(arrival.stored.path, inbox: inbox),
+            let folder = try? FileDescriptor.opening(
+                holder(arrival.number, program), O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+            (try? ArrivedContents.areIn(name, in: folder.raw, arrival, at: place, keys)) == true
+        {
+            return holder(arrival.number, program) + "/" + name
+        }
+        return try copy(arrival, inbox: inbox, keys: keys, for: program)
+    }
+
     /// The state of a clear copy after its call.
     package enum Standing: Hashable, Sendable {
         case there
