@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Logging
 import NIOCore
@@ -24,6 +25,24 @@ struct PassedControlSocketTests {
                 try await expect(.status(status), to: .status, at: socket)
             }
             #expect(folder.names.contains("control"))
+        }
+    }
+
+    @Test("answers a command that was connected before the receiver has made its secret", arguments: [nil, "old\n"])
+    func earlyCommand(secret: String?) async throws {
+        let socket = try ControlSocket(folder: folder.path)
+        let passed = Self.listening(socket.path, mode: 0o600)
+        defer { close(passed) }
+        try secret?.write(toFile: socket.secretPath, atomically: false, encoding: .utf8)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await expect(.status(status), to: .status, at: socket) }
+            // The kernel has connected the command.
+            var file = pollfd(fd: passed, events: Int16(POLLIN), revents: 0)
+            while poll(&file, 1, 0) == 0 { await Task.yield() }
+            let server = try await ControlServer.bind(socket, passed: passed, on: group, logger: logger)
+            tasks.addTask { await server.run { _ in .status(status) } }
+            defer { tasks.cancelAll() }
+            try await tasks.next()
         }
     }
 

@@ -21,7 +21,7 @@ extension ControlClient {
         defer { timer.cancel() }
         do {
             try await channel.executeThenClose { inbound, outbound in
-                try await outbound.write(opening(with: .watch, at: socket))
+                try await outbound.write(await opening(with: .watch, at: socket))
                 var lines = inbound.makeAsyncIterator()
                 switch try reply(in: try await lines.next()) {
                 case .watching: timer.cancel()

@@ -14,6 +14,22 @@ package enum ControlClient {
         on group: any EventLoopGroup,
         timeout: Duration = .seconds(10)
     ) async throws(ControlError) -> ControlReply {
+        let secret = try? ControlSecret.line(for: socket)
+        do {
+            return try await askOnce(request, at: socket, on: group, timeout: timeout)
+        } catch {
+            // Behind a passed socket an earlier receiver's secret may have been read before the new one was made.
+            guard error.code == .denied, let new = try? ControlSecret.line(for: socket), new != secret else { throw error }
+            return try await askOnce(request, at: socket, on: group, timeout: timeout)
+        }
+    }
+
+    private static func askOnce(
+        _ request: ControlRequest,
+        at socket: ControlSocket,
+        on group: any EventLoopGroup,
+        timeout: Duration
+    ) async throws(ControlError) -> ControlReply {
         guard let channel = await connect(socket, on: group) else { throw .notRunning(socket.path) }
         do {
             return try await withThrowingTaskGroup(of: ControlReply.self) { tasks in
@@ -57,15 +73,15 @@ package enum ControlClient {
         over channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
     ) async throws -> ControlReply {
         try await channel.executeThenClose { inbound, outbound in
-            try await outbound.write(opening(with: request, at: socket))
+            try await outbound.write(await opening(with: request, at: socket))
             var lines = inbound.makeAsyncIterator()
             return try reply(in: try await lines.next())
         }
     }
 
     /// The secret and the request. Call this once connected: only then is the secret that of the receiver that listens.
-    static func opening(with request: ControlRequest, at socket: ControlSocket) throws -> ByteBuffer {
-        var opening = try ControlSecret.line(for: socket)
+    static func opening(with request: ControlRequest, at socket: ControlSocket) async throws -> ByteBuffer {
+        var opening = try await ControlSecret.awaitedLine(for: socket)
         opening.writeImmutableBuffer(try ControlCoding.line(request))
         return opening
     }

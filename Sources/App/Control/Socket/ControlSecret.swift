@@ -31,7 +31,22 @@ struct ControlSecret: Sendable {
 
     static func remove(for socket: ControlSocket) { unlink(socket.secretPath) }
 
-    /// The first line of a command.
+    /// How long a command waits for the file.
+    private static let patience: Duration = .seconds(5)
+
+    /// The first line of a command, which is connected. Behind a passed socket the receiver starts by that, and only then
+    /// makes the file.
+    ///
+    /// - Throws: `ControlError` `denied` if the file cannot be read.
+    static func awaitedLine(for socket: ControlSocket) async throws -> ByteBuffer {
+        let end = ContinuousClock.now + patience
+        while access(socket.secretPath, F_OK) != 0, errno == ENOENT, .now < end {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        return try line(for: socket)
+    }
+
+    /// The same of the file as it is.
     ///
     /// - Throws: `ControlError` `denied` if the file cannot be read.
     static func line(for socket: ControlSocket) throws(ControlError) -> ByteBuffer {
