@@ -78,6 +78,9 @@ package final class FakeLogind: Sendable {
     /// Lets the bus stand still.
     package func pause() { _ = daemon.withLock { kill($0.processIdentifier, SIGSTOP) } }
 
+    /// Locks the session, without a signal.
+    package func lock() { isLocked.store(true, ordering: .sequentiallyConsistent) }
+
     /// Unlocks the session, and signals it.
     package func unlock() {
         isLocked.store(false, ordering: .sequentiallyConsistent)

@@ -133,6 +133,24 @@ struct ArrivalNotificationsTests {
         }
     }
 
+    @Test("an unlock of Waft from elsewhere shows no names while the session is locked")
+    func remoteUnlock() async throws {
+        let isSealed = Atomic<Bool>(true)
+        try await run(isSealed: { isSealed.load(ordering: .acquiring) }) { server, logind in
+            arrive("report.pdf")
+            try await server.notified()
+            logind.lock()
+            isSealed.store(false, ordering: .releasing)
+            arrivals.lockChanged()
+            // It asks again, and once more when it has subscribed to the changes.
+            _ = try await logind.heard.element(4)
+            #expect(!server.notifications.contains { $0.body.contains("report.pdf") })
+            logind.unlock()
+            let open = try await server.notified { $0.body.contains("report.pdf") }
+            #expect(open.replaces == 1)
+        }
+    }
+
     @Test("a server without buttons gets the command")
     func plain() async throws {
         try await run(capabilities: ["body"]) { server, _ in

@@ -20,6 +20,9 @@ struct ArrivalBoard {
         self.notifier = notifier
     }
 
+    /// Whether a notification waits for its names.
+    var hidesNames: Bool { entries.contains { $0.hidden != nil } }
+
     /// - Parameters:
     ///   - request: the text with the names.
     ///   - cover: the text without them, while they are hidden; nil while they are shown.

@@ -88,7 +88,12 @@ package final class ArrivalNotifications: Sendable {
                     watch = nil
                     if isUnlocked { isSessionLocked = false }
                 }
-                if !isSessionLocked, !isSealed() { board.unlock() }
+                if !isSessionLocked, !isSealed(), board.hidesNames {
+                    // The session may have been locked after the last arrival: Waft is unlocked from elsewhere too.
+                    isSessionLocked = await lock.isLocked()
+                    if !isSessionLocked { board.unlock() }
+                    if isSessionLocked, watch == nil { watch = Task { await self.waitForUnlocking(lock) } }
+                }
                 timer?.cancel()
                 timer = state.withLock(\.deadline).map { deadline in Task { await self.wait(until: deadline) } }
             }
