@@ -10,7 +10,12 @@ import Testing
 @Suite("The one transfer of --once", .timeLimit(.minutes(1)))
 struct OnceWatchTests {
     private let offer = Offer.sample(items: 2)
-    private let watch = OnceWatch(isWanted: true)
+    private let watch: OnceWatch
+    private let rests = Recorder<ContinuousClock.Instant>()
+
+    init() {
+        watch = OnceWatch(isWanted: true) { [rests] in rests.record($0) }
+    }
 
     /// A handler answers for an item.
     private func answer(_ item: Int, _ state: HandlerAnswer.State) throws {
@@ -38,6 +43,19 @@ struct OnceWatchTests {
         end(.pending, .none)
         try answer(0, .yes)
         await watch.wait()
+    }
+
+    @Test("gives its sender time to ask for answers that its receipt did not have, and none otherwise")
+    func asking() async throws {
+        let start = ContinuousClock.now
+        end(.pending, .none)
+        try answer(0, .yes)
+        await watch.wait()
+        #expect(rests.count == 1 && rests.all[0] > start)
+        let other = OnceWatchTests()
+        other.end(.none, .none)
+        await other.watch.wait()
+        #expect(other.rests.count == 0)
     }
 
     @Test("is over too if the last answer came before the end, and the receipt did not have it yet")

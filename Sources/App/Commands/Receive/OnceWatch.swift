@@ -4,7 +4,8 @@ import Settings
 import Sharing
 import Synchronization
 
-/// Waits for the end of the first transfer that stored something, its handlers included.
+/// Waits for the end of the first transfer that stored something, its handlers included, and for its sender's question about
+/// their answers.
 final class OnceWatch: Sendable {
     private struct State {
         /// Items of the transfer that handlers have not answered for, by transfer.
@@ -12,16 +13,29 @@ final class OnceWatch: Sendable {
         /// Items with an answer that has come before the end of their transfer.
         var early: [TransferID: Set<Int>] = [:]
         var ended: Set<TransferID> = []
+        /// Until then a sender may begin to ask for the answers.
+        var askedUntil: ContinuousClock.Instant?
         var isOver = false
         var waiter: CheckedContinuation<Void, Never>?
     }
 
+    /// How long after its receipt a sender begins to ask. It has a receipt without the answers then.
+    private static let asking: Duration = .seconds(1)
+
     private let isWanted: Bool
+    private let rest: @Sendable (ContinuousClock.Instant) async -> Void
     private let state = Mutex(State())
 
-    /// - Parameter isWanted: otherwise it waits until its task is cancelled.
-    init(isWanted: Bool) {
-        self.isWanted = isWanted
+    /// - Parameters:
+    ///   - isWanted: otherwise it waits until its task is cancelled.
+    ///   - rest: returns at a time.
+    init(
+        isWanted: Bool,
+        rest: @escaping @Sendable (ContinuousClock.Instant) async -> Void = {
+            try? await Task.sleep(until: $0, clock: .continuous)
+        }
+    ) {
+        (self.isWanted, self.rest) = (isWanted, rest)
     }
 
     func see(_ event: ReceiverEvent) {
@@ -37,6 +51,9 @@ final class OnceWatch: Sendable {
                 }
                 guard stored > 0 else { return nil }
                 state.ended.insert(id)
+                if receipt.items.contains(where: { $0.handler.state == .pending && !$0.isAlready }) {
+                    state.askedUntil = .now + Self.asking
+                }
                 state.pending[id, default: []].formUnion(
                     receipt.items.indices.filter { number in
                         let item = receipt.items[number]
@@ -62,6 +79,11 @@ final class OnceWatch: Sendable {
     var isOver: Bool { state.withLock { $0.isOver } }
 
     func wait() async {
+        await waitForHandlers()
+        if let end = state.withLock({ $0.askedUntil }), !Task.isCancelled { await rest(end) }
+    }
+
+    private func waitForHandlers() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                 let isOver = state.withLock { state in
