@@ -153,6 +153,7 @@ let package = Package(
         .testTarget(
             name: "LabTests",
             dependencies: ["Age", "FakeLogind", "Protection", "Secrets", "TestSupport", subprocess, systemPackage],
+            exclude: ["Fixtures"],
             swiftSettings: strict),
         // Programs that others wrote, installed by Scripts/setup-interop.
         .testTarget(

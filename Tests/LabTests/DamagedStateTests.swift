@@ -34,7 +34,8 @@ struct DamagedStateTests {
             let state = host.home + "/state/"
             for name in ["journal.sqlite", "contacts.json"] {
                 let file = try #require(FileHandle(forUpdatingAtPath: state + name))
-                try file.seek(toOffset: 120)
+                // The head of the first page of a database.
+                try file.seek(toOffset: 100)
                 try file.write(contentsOf: Data(repeating: 0xA5, count: 300))
                 try file.close()
             }

@@ -118,6 +118,21 @@ struct ReceptionOfferTests {
         #expect(receiver.delivery.arrivals.all.map(\.stored.name.text) == ["file-0", "file-1"])
     }
 
+    @Test("items that the journal recorded before it reported a fault are delivered once")
+    func settledWithFault() async throws {
+        let journal = MemoryJournal(fault: { operation in
+            guard case .settled = operation else { return nil }
+            return TransferError(.storage, "input/output error")
+        })
+        let receiver = Receiver(journal: journal, delivery: .later)
+        _ = try await receiver.receive(.sample(items: 2))
+        #expect(receiver.reception.unsettledItems == 2)
+        receiver.reception.settleAgain()
+        receiver.reception.settleAgain()
+        #expect(receiver.reception.unsettledItems == 0)
+        #expect(receiver.delivery.arrivals.all.map(\.stored.name.text) == ["file-0", "file-1"])
+    }
+
     @Test("the consent gets the peer, the items, and the free room")
     func question() async throws {
         let receiver = Receiver(inbox: MemoryInbox(freeRoom: 77))

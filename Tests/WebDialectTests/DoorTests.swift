@@ -63,7 +63,28 @@ struct DoorTests {
             #expect(try await page.get(page.session.path).code == 404)
             #expect(try await page.get("/u/\(page.session.secret)").code == 404)
             #expect(try await page.send(.POST, "/pin", body: ByteBuffer(string: "pin=123456")).code == 404)
+            let again = try await page.get(page.session.path, ["cookie": guest.cookie])
+            #expect(again.code == 200 && again.headers.first(name: "set-cookie") == nil)
+            #expect(try await page.get(page.session.path, ["cookie": guest.cookie + "x"]).code == 404)
             #expect(try await guest.get("/").code == 200)
+        }
+    }
+
+    @Test("a guest who opens the address again, or types the PIN again, is the same guest")
+    func again() async throws {
+        try await WebLoopback.run { page async throws in
+            let guest = try await page.enter()
+            let offer = try await guest.offer(("a", 1))
+            for body in [nil, ByteBuffer(string: "pin=123456")] {
+                let answer = try await page.send(
+                    body == nil ? .GET : .POST, body == nil ? page.session.path : "/pin", ["cookie": guest.cookie],
+                    body: body)
+                #expect(answer.headers.first(name: "set-cookie") == nil, "\(answer.code)")
+            }
+            #expect(try await guest.get("/offers/\(offer)").code == 200)
+            let wrong = try await page.send(
+                .POST, "/pin", ["cookie": guest.cookie], body: ByteBuffer(string: "pin=000000"))
+            #expect(wrong.code == 403, "a cookie alone opens nothing")
         }
     }
 

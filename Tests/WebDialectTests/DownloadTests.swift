@@ -199,6 +199,19 @@ struct DownloadTests {
         #expect(tree.openedCount == 3)
     }
 
+    @Test("two plans of the same items are in use at most, and one in use serves when there is no room for another")
+    func plansInUse() async throws {
+        let small = Downloads(SharedItems([MemorySource.tree("t", [.file("a", [1])])]), planLife: .zero)
+        let (first, second) = (try await small.plan(of: nil), try await small.plan(of: nil))
+        #expect(first !== second)
+        #expect(try await small.plan(of: nil) === second)
+        let large = MemorySource.tree("t", (0..<100).map { .file("f\($0)", []) })
+        let tight = Downloads(SharedItems([large]), planLife: .zero, planBytes: 20_000)
+        let only = try await tight.plan(of: nil)
+        #expect(try await tight.plan(of: nil) === only)
+        #expect(large.openedCount == 2)
+    }
+
     @Test("a plan whose entries find no room is not made, and leaves the room that it took")
     func planWithoutRoom() throws {
         let budget = MemoryBudget(bytes: 2_000, ofStrangers: 2_000)

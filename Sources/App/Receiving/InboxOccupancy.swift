@@ -8,7 +8,7 @@ import Synchronization
 /// A peer decides how many items it has here. So they are looked up only when their sum comes near the peer's bound, and
 /// these looks together take at most a twentieth of the time.
 final class InboxOccupancy: OccupancyReading {
-    /// What was found at the last look.
+    /// The result of the last look.
     private struct Look {
         var found: UInt64
         /// The journal's sum then.

@@ -44,11 +44,11 @@ package struct BackgroundDigest: ~Copyable {
     }
 
     package mutating func reset() {
+        work.reset(gathered)
         gathered = 0
-        work.reset()
     }
 
-    /// What both threads use. Sendable: `rests` and `handedOver` say whose turn it is. The owner alone has `filling`; the
+    /// The state that both threads use. Sendable: `rests` and `handedOver` say whose turn it is. The owner alone has `filling`; the
     /// thread has `state` and `full` from `handedOver` to `rests`, and the owner otherwise.
     private final class Work: @unchecked Sendable {
         private var state: DigestState
@@ -58,6 +58,7 @@ package struct BackgroundDigest: ~Copyable {
         private let handedOver = Semaphore()
         private var isOver = false
         private var hasThread = false
+        private var hasUsedFull = false
         private let startThread: BackgroundThread.Starting
 
         init(_ algorithm: DigestAlgorithm, _ startThread: @escaping BackgroundThread.Starting) {
@@ -76,6 +77,7 @@ package struct BackgroundDigest: ~Copyable {
         func handOver() {
             rests.wait()
             swap(&filling, &full)
+            hasUsedFull = true
             if !hasThread { hasThread = startThread("waft-digest") { [self] in go() } }
             if hasThread {
                 handedOver.signal()
@@ -89,13 +91,22 @@ package struct BackgroundDigest: ~Copyable {
             rests.wait()
             defer { rests.signal() }
             filling.withUnsafeBytes { state.update(UnsafeRawBufferPointer(rebasing: $0.prefix(gathered))) }
+            wipe(gathered)
             return state.finalize()
         }
 
-        func reset() {
+        func reset(_ gathered: Int) {
             rests.wait()
+            wipe(gathered)
             state.reset()
             rests.signal()
+        }
+
+        /// The contents of a sealed item do not outlive its end here.
+        private func wipe(_ gathered: Int) {
+            filling.withUnsafeMutableBytes { _ = $0.prefix(gathered).initializeMemory(as: UInt8.self, repeating: 0) }
+            if hasUsedFull { full.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) } }
+            hasUsedFull = false
         }
 
         func end() {

@@ -26,7 +26,7 @@ package enum WebLimits {
     static let pinFormBytes = 1 << 10
     /// Wrong PINs from one address before it must wait.
     package static let wrongPINs = 5
-    /// Connections of an address on which nobody has shown the secret yet: what a browser opens, and two more.
+    /// Connections of an address before their first request with the secret. A browser opens six.
     package static let connectionsPerAddress = 8
     /// Guests who are known at the same time; see `Guests`.
     static let guests = 256
@@ -41,8 +41,9 @@ package enum WebLimits {
     static let zipEntries = 200_000
     /// How long a plan of a ZIP is given to those who ask for the same one.
     static let planLife: Duration = .seconds(10)
-    /// Bytes that all downloads of a session hold together, with the plans of their ZIPs.
+    /// Bytes that all downloads of a session hold together, and the plans of their ZIPs.
     static let downloadBytes = 96 << 20
+    static let planBytes = 64 << 20
     /// Bytes that one of them holds: pieces that are read, encrypted and not yet taken.
     static let bytesPerDownload = 1 << 20
     /// Downloads of one address that are under way.

@@ -21,7 +21,7 @@ extension WebServer {
         guard WebSecret.areEqual(secret, visit.session.facts.secret) else {
             return try await visit.exchange.refuseUnknown()
         }
-        guard visit.guest != nil || admit(visit) != nil else { return try await visit.exchange.refuseUnknown() }
+        guard visit.known != nil || admit(visit) != nil else { return try await visit.exchange.refuseUnknown() }
         visit.exchange.answerHeaders.replaceOrAdd(name: "referrer-policy", value: "no-referrer")
         try await visit.exchange.respond(
             .ok, html: WebPage.door(visit.words, host.name(), to: visit.session.facts.roomPath))
@@ -48,7 +48,7 @@ extension WebServer {
         }
         switch answer {
         case .right:
-            guard visit.guest != nil || admit(visit) != nil else { return try await exchange.refuseUnknown() }
+            guard visit.known != nil || admit(visit) != nil else { return try await exchange.refuseUnknown() }
             exchange.answerHeaders.add(name: "location", value: visit.session.facts.roomPath)
             try await exchange.respond(.seeOther, contentType: nil, body: ByteBuffer())
         case .wrong where wrongPINs.withLock { $0.mayBeSaid(now: .now) }:

@@ -22,7 +22,7 @@ extension WebServer {
         if isNew { host.observe(.entered(guest.peer, at: visit.address, browser: visit.program)) }
         visit.hasEntered()
         let visit = Visit(
-            exchange: exchange, session: visit.session, visitor: visit.visitor, guest: guest,
+            exchange: exchange, session: visit.session, visitor: visit.visitor, known: guest, guest: guest,
             hasEntered: visit.hasEntered)
         try await visit.session.counting(guest) { try await serve(guest, visit, name) }
     }

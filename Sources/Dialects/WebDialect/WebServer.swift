@@ -143,9 +143,10 @@ package final class WebServer: Sendable {
         {
             return try await exchange.refuse(.forbidden, "this comes from another page")
         }
+        let known = session.guest(cookie(of: exchange.head, session))
         let visit = Visit(
-            exchange: exchange, session: session, visitor: visitor,
-            guest: isInRoom ? session.guest(cookie(of: exchange.head, session)) : nil, hasEntered: hasEntered)
+            exchange: exchange, session: session, visitor: visitor, known: known, guest: isInRoom ? known : nil,
+            hasEntered: hasEntered)
         if visit.guest != nil { hasEntered() }
         if try await answerAnybody(visit, names) { return }
         guard let guest = visit.guest else { return try await exchange.refuse(.forbidden, "open the page first") }
@@ -203,7 +204,9 @@ struct Visit {
     let exchange: HTTPExchange
     let session: OpenSession
     let visitor: Visitor
-    /// Nil without a cookie that is known, and for a path outside the session's room.
+    /// The guest of the cookie, which alone opens nothing; nil without one that is known.
+    let known: Guest?
+    /// The same within the session's room; nil elsewhere.
     let guest: Guest?
     /// Called when the visitor becomes a guest.
     let hasEntered: @Sendable () -> Void

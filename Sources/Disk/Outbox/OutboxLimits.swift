@@ -19,7 +19,7 @@ package enum OutboxLimits {
     static let documentBytes = 256 << 20
     /// Maximum bytes of the names and texts of one job's items.
     static let textBytes = 64 << 20
-    /// Maximum number of jobs that are sent at once.
+    /// Maximum number of jobs that are begun at once. Jobs that wait for an answer can add to those that are sent.
     package static let places = 4
     /// A job that has not begun to send after this time waits for its peer, or for a person there, and takes no place.
     static let opening: Duration = .seconds(10)

@@ -17,8 +17,8 @@ package enum Limits {
     /// Files, folders and links in one item.
     package static let entriesPerItem: UInt64 = 16 << 20
     /// Bytes that each file, folder and link adds to its contents when the disk space of a peer's items is counted. ext4
-    /// has one inode for so many bytes, if it was made as usual: whoever fills the inodes has used as much as whoever fills
-    /// the blocks.
+    /// has one inode for so many bytes, if it was made as usual: a peer that fills the inodes has used as much as one that
+    /// fills the blocks.
     package static let entryBytes: UInt64 = 16_384
     /// Bytes one item may announce.
     package static let itemBytes: UInt64 = 1 << 60

@@ -19,7 +19,9 @@ package enum ControlClient {
             return try await askOnce(request, at: socket, on: group, timeout: timeout)
         } catch {
             // Behind a passed socket an earlier receiver's secret may have been read before the new one was made.
-            guard error.code == .denied, let new = try? ControlSecret.line(for: socket), new != secret else { throw error }
+            guard error.code == .denied, let new = try? ControlSecret.line(for: socket), new != secret else {
+                throw error
+            }
             return try await askOnce(request, at: socket, on: group, timeout: timeout)
         }
     }

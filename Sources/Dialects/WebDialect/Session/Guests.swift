@@ -3,7 +3,7 @@ import WebPages
 
 /// The guests of a session, in the order in which they were last heard of; at most `WebLimits.guests`.
 ///
-/// Whoever has the code can come in as any number of guests. So when there is no room, a guest of the address that has
+/// One person with the code can come in as any number of guests. So when there is no room, a guest of the address that has
 /// the most of them is forgotten: the one that was not heard of for the longest time, and never one that is at work.
 struct Guests {
     private struct Entry {
@@ -40,11 +40,13 @@ struct Guests {
     }
 
     /// A request of a guest begins. It is the last of all to be forgotten.
-    mutating func beginRequest(_ guest: Guest) {
-        guard let place = entries.firstIndex(where: { $0.guest == guest }) else { return }
+    /// - Returns: whether it is counted, until `endRequest`; false for a guest that was forgotten.
+    mutating func beginRequest(_ guest: Guest) -> Bool {
+        guard let place = entries.firstIndex(where: { $0.guest == guest }) else { return false }
         var entry = entries.remove(at: place)
         entry.requests += 1
         entries.append(entry)
+        return true
     }
 
     mutating func endRequest(_ guest: Guest) {

@@ -65,14 +65,14 @@ final class OpenSession: Sendable {
 
     /// Runs `body`, which answers a request of a guest.
     func counting(_ guest: Guest, _ body: () async throws -> Void) async throws {
-        state.withLock { state in
+        let isCounted = state.withLock { state in
             state.requests += 1
-            state.guests.beginRequest(guest)
+            return state.guests.beginRequest(guest)
         }
         defer {
             state.withLock { state in
                 state.requests -= 1
-                state.guests.endRequest(guest)
+                if isCounted { state.guests.endRequest(guest) }
                 state.quietSince = .now
             }
         }

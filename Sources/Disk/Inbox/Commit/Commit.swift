@@ -14,7 +14,7 @@ import SystemCalls
 /// 4. *Rename* into the Inbox, or into the folder below it that the user's rules name, never replacing anything: the
 ///    item appears, whole.
 /// 5. *Sync the Inbox folder*, and those folders, once for the batch: now the names are on the disk too. Only after
-///    this are items stored. If it fails, the items are taken back: what is not stored is not in the Inbox.
+///    this are items stored. If it fails, the items are taken back: an item that is not stored is not in the Inbox.
 struct Commit {
     /// Maximum numbers tried for a taken name. Inboxes need far fewer: past trials of a name are remembered.
     static let maximumTries = 65_536
@@ -91,8 +91,11 @@ struct Commit {
 
     /// - Returns: whether the item is in staging again. One that has replaced another stays.
     private func takeBack(_ item: Item, _ place: StoredItem, from folder: OpenFolder) -> Bool {
-        guard item.replacing == nil, let name = place.path.split(separator: "/").last else { return false }
-        return renameat(folder.raw, String(name), staging.folder.raw, item.staged.name) == 0
+        // By bytes: a name may begin with a sign that combines with the slash.
+        guard item.replacing == nil, let name = place.path.utf8.split(separator: UInt8(ascii: "/")).last else {
+            return false
+        }
+        return renameat(folder.raw, String(decoding: name, as: UTF8.self), staging.folder.raw, item.staged.name) == 0
     }
 
     /// Runs before the announcement: an item that cannot be stored in its folder is not announced.

@@ -145,8 +145,11 @@ package struct ClearFolder: Sendable {
     ) throws(LeavingError) -> String {
         let name = arrival.stored.name.text
         // One copy is made at a time: another process finds this one whole.
-        let programs = try? FileDescriptor.opening(path + "/" + program, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-        if let programs { flock(programs.raw, LOCK_EX) }
+        guard let programs = try? OpenFolder(.opening(path + "/" + program, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)) else {
+            return try copy(arrival, inbox: inbox, keys: keys, for: program)
+        }
+        flock(programs.raw, LOCK_EX)
+        defer { withExtendedLifetime(programs) {} }
         if let place = try? InboxPlace(arrival.stored.path, inbox: inbox),
             let folder = try? FileDescriptor.opening(
                 holder(arrival.number, program), O_RDONLY | O_DIRECTORY | O_NOFOLLOW),

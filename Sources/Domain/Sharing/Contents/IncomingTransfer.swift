@@ -561,7 +561,9 @@ package final class IncomingTransfer {
             // The items are in the Inbox all the same. They are recorded and delivered later, at the latest at the
             // next start.
             let delivered = Set(zip(numbers, intended).filter { $1.isDelivered }.map { $0.0 })
-            unsettled.keep(outcomes, delivered: arrivals.map(\.arrival).filter { delivered.contains($0.number) })
+            unsettled.keep(
+                outcomes, of: offer.transfer, from: peer,
+                delivered: arrivals.map(\.arrival).filter { delivered.contains($0.number) })
         }
         return arrivals
     }

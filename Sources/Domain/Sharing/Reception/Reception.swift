@@ -327,7 +327,7 @@ package final class Reception: Sendable {
         // Known sizes were judged with the offer; only unknown ones need a bound here.
         let maximumBytes =
             accepted.offer.items.contains { $0.size == nil || $0.entries == nil }
-            ? quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer, besides: id)) : nil
+            ? quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer, besides: id), isExact: true) : nil
         // The stranger's kept parts count as well, and are removed to make room for new contents.
         if let most = quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer)) {
             inbox.boundKept(

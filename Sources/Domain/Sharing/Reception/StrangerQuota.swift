@@ -70,11 +70,12 @@ package struct StrangerQuota: Sendable {
 
     /// Bytes, by `Footprint`, that a transfer may bring in addition to those stored or accepted before.
     ///
+    /// - Parameter isExact: whether no item that people took out by hand may count.
     /// - Returns: nil if there is no bound.
-    package func allowance(for peer: PeerID, underWay: UInt64) -> UInt64? {
+    package func allowance(for peer: PeerID, underWay: UInt64, isExact: Bool = false) -> UInt64? {
         let limit = limit
         guard limit > 0, isStranger(peer) else { return nil }
-        let (used, overflow) = ((try? occupancy.occupied(by: peer, exactAbove: limit / 2)) ?? 0)
+        let (used, overflow) = ((try? occupancy.occupied(by: peer, exactAbove: isExact ? 0 : limit / 2)) ?? 0)
             .addingReportingOverflow(underWay)
         return overflow || used > limit ? 0 : limit - used
     }

@@ -10,6 +10,8 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
     package enum Operation: Sendable, Hashable {
         case intend(count: Int)
         case settle(count: Int)
+        /// The same, after it was recorded.
+        case settled(count: Int)
         case arrivals(TransferID)
         case earlier(name: String)
         case waiting
@@ -168,6 +170,7 @@ extension MemoryJournal {
             return nil
         }
         if let unknown { throw TransferError(.storage, "arrival \(unknown) does not wait to be settled") }
+        if let fault = fault(.settled(count: outcomes.count)) { throw fault }
     }
 }
 

@@ -9,7 +9,7 @@ package final class HandlerCalls: HandlerCalling {
         var isStopped = false
         /// Sealed items whose clear copies programs have taken.
         var taken: Set<ArrivalNumber> = []
-        /// The last settings of each program. Those of a call may be older: its clear copies take time.
+        /// The last settings of each resident program. Those of a call may be older: its clear copies take time.
         var settings: [String: [String: HandlerSettingValue]] = [:]
 
         func current(_ program: HandlerProgram) -> HandlerProgram {
@@ -159,7 +159,7 @@ package final class HandlerCalls: HandlerCalling {
     /// another way are passed over: they end at their next call.
     package func useSettings(of programs: [HandlerProgram]) async {
         let changed = state.withLock { state in
-            for program in programs { state.settings[program.identifier] = program.settings }
+            state.settings = Dictionary(programs.map { ($0.identifier, $0.settings) }) { _, last in last }
             return programs.compactMap { program -> (ResidentHandler, HandlerProgram)? in
                 guard let known = state.residents[program.identifier], known.program != program,
                     known.program.isSame(as: program)
