@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// `waft inbox open-in` and `waft inbox open`, with the real programs.
@@ -91,6 +92,24 @@ struct InboxOpenInTests {
             #expect(
                 shown.output.contains("asked for, ")
                     && shown.output.contains("  icon       text-plain, text-x-generic"), "\(shown)")
+        }
+    }
+
+    @Test("a receiver can start while a handler works that was called without one, and the journal has its answer")
+    func receiverMeanwhile() async throws {
+        try await withShelf { shelf, _ in
+            let out = shelf.folder + "/out"
+            #expect(mkfifo(out + "/go", 0o600) == 0)
+            try await shelf.handler("Slow", ": > '\(out)/began'; cat '\(out)/go'")
+            async let opened = shelf.waft("inbox", "open-in", "a.txt", "Slow")
+            try await eventually { FileManager.default.fileExists(atPath: out + "/began") }
+            let id = try await shelf.host.withReceiver { running in running.id }.result
+            #expect(!id.isEmpty)
+            try "go\n".write(toFile: out + "/go", atomically: false, encoding: .utf8)
+            let end = try await opened
+            #expect(end.exit == 0 && end.errors.isEmpty, "\(end)")
+            let last = try await state(shelf).attempts?.last
+            #expect(last?.handlerAnswer == "yes" && last?.isAsked == true)
         }
     }
 

@@ -39,28 +39,38 @@ struct HandlerRequest {
             case nil: break
             default: throw failure
             }
-            let journal: Journal
+            let attempt: Int
             do throws(JournalError) {
-                journal = try Journal(folder: context.home.state, dialects: .known)
+                attempt = try begin(arrival.number, bundle)
             } catch {
                 failure = CommandError(.unexpected, TerminalText.escaped(error.description, limit: 1_000))
                 continue
             }
-            return try await callHere(bundle, arrival, annotation, journal)
+            return try await callHere(bundle, arrival, annotation, attempt)
         }
         throw failure
     }
 
+    private var journal: Journal {
+        get throws(JournalError) { try Journal(folder: context.home.state, dialects: .known) }
+    }
+
+    /// - Returns: the number of the attempt; 0 if the item has left. A receiver can start during the call: only a moment
+    ///   before and after it does this command have the journal.
+    private func begin(_ number: ArrivalNumber, _ bundle: HandlerBundle) throws(JournalError) -> Int {
+        let journal = try journal
+        guard try journal.isThere(number) else { return 0 }
+        return try journal.began([number], handler: bundle.identifier.text, isAsked: true, at: .now).first ?? 1
+    }
+
     private func callHere(
-        _ bundle: HandlerBundle, _ arrival: Arrival, _ annotation: Annotation, _ journal: Journal
+        _ bundle: HandlerBundle, _ arrival: Arrival, _ annotation: Annotation, _ attempt: Int
     ) async throws -> AttemptOutcome {
-        let (number, handler) = (arrival.number, bundle.identifier.text)
         // With the user's settings: a handler may have to have a sandbox.
         let opening = try OpenCommand.opening(CommandContext())
-        guard try journal.isThere(number), let program = opening.program(bundle) else {
-            throw CommandError(.inputMissing, "item \(number) has left the Inbox")
+        guard attempt > 0, let program = opening.program(bundle) else {
+            throw CommandError(.inputMissing, "item \(arrival.number) has left the Inbox")
         }
-        let attempt = try journal.began([number], handler: handler, isAsked: true, at: .now).first ?? 1
         let plain: HookCall =
             (program.mode == .perTransfer ? HookCall.open([(arrival: arrival, attempt: attempt)]) : nil)
             ?? .open(arrival, attempt: attempt)
@@ -71,14 +81,26 @@ struct HandlerRequest {
                 try await opening.ask(program, call)
             }
         } catch {
-            try journal.ended([number], AttemptOutcome(.later, reason: "interrupted"), next: .unchanged, at: .now)
+            record(AttemptOutcome(.later, reason: "interrupted"), arrival, bundle, attempt)
             throw WaftExit.interrupted.code
         }
-        try journal.ended(
-            [number], outcome, next: outcome.answer == .yes ? .ended(.yes) : .unchanged, at: .now)
-        if !FileManager.default.fileExists(atPath: arrival.stored.path) {
-            try journal.departed([number], Departure(.handler, at: .now, toward: handler))
-        }
+        record(outcome, arrival, bundle, attempt)
         return outcome
+    }
+
+    private func record(_ outcome: AttemptOutcome, _ arrival: Arrival, _ bundle: HandlerBundle, _ attempt: Int) {
+        let number = arrival.number
+        do throws(JournalError) {
+            let journal = try journal
+            let entry = try JournalReader(folder: context.home.state, dialects: .known).entry(number)
+            guard entry?.attemptCount == attempt else { throw JournalError("another handler was asked meanwhile") }
+            try journal.ended([number], outcome, next: outcome.answer == .yes ? .ended(.yes) : .unchanged, at: .now)
+            if !FileManager.default.fileExists(atPath: arrival.stored.path) {
+                try journal.departed([number], Departure(.handler, at: .now, toward: bundle.identifier.text))
+            }
+        } catch {
+            Console.shared.note(
+                "waft: the answer could not be recorded: \(TerminalText.escaped(error.description, limit: 1_000))")
+        }
     }
 }
