@@ -36,7 +36,12 @@ enum PassphraseReader {
     /// - Throws: `CommandError` `interrupted` on Ctrl-C, `usage` for a line that is too long.
     static func typed(_ prompt: String) async throws(CommandError) -> SecretBytes? {
         let end = Cancellation()
-        let result = try? await Interruption.watching(end, goodbye: .zero) { await typedLine(prompt) }
+        let result = try? await Interruption.watching(end, goodbye: .zero) {
+            let line = await typedLine(prompt)
+            // Ctrl-C can end the reading before its signal is seen.
+            if line == nil { try? await Task.sleep(for: .milliseconds(100)) }
+            return line
+        }
         guard !end.isRequested else { throw CommandError(.interrupted, "cancelled") }
         guard let line = result ?? nil else { return nil }
         guard line.count <= maximumBytes else {
