@@ -32,7 +32,8 @@ struct RememberedPeersTests {
             ("lab7", ""), ("lab7", "10.1.2.3:0"), ("lab7", "10.1.2.3:65536"), ("lab7", "a/b"), ("lab7", "a b"),
             ("lab7", "a\u{1B}[2J"), ("lab7", "fe80::1%../x"), ("lab7", "[::1"),
             ("lab7", String(repeating: "a", count: 256)), ("lab7", "a..b"), ("lab7", ".a"), ("lab7", "a..:80"),
-            ("lab7", "-a.lan"), ("lab7", "a-.lan"), ("lab7", "."), ("lab7", String(repeating: "a", count: 64) + ".lan"),
+            ("lab7", "-a.lan"), ("lab7", "300.1.1.1"), ("lab7", "nas.7"), ("lab7", "a-.lan"), ("lab7", "."),
+            ("lab7", String(repeating: "a", count: 64) + ".lan"),
             ("", "10.1.2.3"), ("a:1", "10.1.2.3"), ("10.1.2.4", "10.1.2.3"), ("a\nb", "10.1.2.3"), ("../x", "10.1.2.3"),
             ("everyone", "10.1.2.3"), (String(repeating: "a", count: 64), "10.1.2.3"), ("\u{202E}x", "10.1.2.3"),
         ])

@@ -125,7 +125,7 @@ package final class DeskServer: Sendable {
         guard let entry = try await document(Entry.self, of: exchange, upTo: 1 << 10) else { return }
         guard let pass = host.door.enter(entry.secret) else {
             return try await exchange.refuse(
-                .forbidden, "the key of this window is spent; open another with: waft desk")
+                .forbidden, "this key opens no window, or is spent; open one with: waft desk")
         }
         try await exchange.respond(.ok, json: Entered(token: pass.token))
     }

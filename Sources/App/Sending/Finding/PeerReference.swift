@@ -50,8 +50,10 @@ package enum PeerReference: Hashable, Sendable, CustomStringConvertible {
     static func isHost(_ text: String) -> Bool {
         if isAddress(text) { return true }
         let name = text.last == "." ? text.dropLast() : text[...]
-        return name.utf8.count <= 253
-            && name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        // A number at the end is an address that is none, such as 300.1.1.1 (RFC 3696, section 2).
+        return name.utf8.count <= 253 && labels.last?.allSatisfy(\.isNumber) == false
+            && labels.allSatisfy { label in
                 (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
                     && label.utf8.allSatisfy {
                         isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
