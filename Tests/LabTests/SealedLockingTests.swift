@@ -217,6 +217,28 @@ struct SealedLockingTests {
         }
     }
 
+    // MARK: Secrecy
+
+    @Test("finds no command readable by other programs that reads a sealed item")
+    func command() async throws {
+        try await withKitchen { kitchen in
+            try writeRandom(kitchen.folder + "/file.bin", 1 << 20)
+            try await kitchen.host.withReceiver { running in
+                #expect(try await kitchen.send("file.bin", to: running).exit == 0)
+                try await kitchen.host.unlock()
+                // The command is held by a reader that reads no more than a byte.
+                let script = """
+                    ulimit -S -c 4096; mkfifo "$2"; "$1" inbox cat file.bin >"$2" & exec 3<"$2"
+                    head -c 1 <&3 >/dev/null; grep 'Max core' /proc/$!/limits /proc/$$/limits; cat <&3 >/dev/null; wait $!
+                    """
+                let outcome = try await kitchen.host.run(
+                    "/bin/sh", ["-c", script, "sh", Programs.waft, kitchen.folder + "/fifo"])
+                let sizes = outcome.output.matches(of: /Max core file size +([0-9]+)/).map(\.output.1)
+                #expect(outcome.exit == 0 && sizes.count == 2 && sizes[0] == "0" && sizes[1] != "0", "\(outcome)")
+            }
+        }
+    }
+
     // MARK: age
 
     @Test("is no matter to age: it opens all sealed files of an Inbox, and inbox cat prints the same", arguments: sizes)

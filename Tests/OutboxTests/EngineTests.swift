@@ -226,8 +226,10 @@ struct EngineTests {
             return OutboxResult(failure: OutboxJobError(.noAnswer, "not yet", isFinal: false))
         }
         try await withEngine(store, sender, clock) { _, reports in
-            for count in [4, 8] {
-                try await begun.element(count)
+            for round in 1...2 {
+                try await begun.element(4 * round)
+                // A sleep that begins after the clock has moved would last longer.
+                try await clock.asked.element(round)
                 clock.advance(OutboxLimits.opening)
             }
             #expect(try await reports.first().number == honest)

@@ -8,9 +8,12 @@ import Secrets
 import Synchronization
 
 /// The keys of sealed files, from the running receiver: a command never has a private key.
+///
+/// From the first key on no other program of the user can look into the command.
 enum ReceiverKeys {
     /// Waits for the receiver, on the thread of the caller.
     static let keys = FileKeys { header throws(VaultError) in
+        ProcessSecrecy.use(true)
         let answer = Mutex<Result<SecretBytes, VaultError>>(.failure(noReceiver))
         let isDone = Semaphore(0)
         // Not on the threads of other tasks: the caller may occupy the last one.
