@@ -155,9 +155,10 @@ struct LocalSendReceivingTests {
                 #expect(list.contains("\"name\":\"py\"") && list.contains("\"via\":\"localsend\""), "\(list)")
             }
             try await both.withCLI { process in
-                let list = try await found()
-                #expect(
-                    list.contains("\"name\":\"localsend-cli@study\"") && !list.contains("\"name\":\"py\""), "\(list)")
+                var list = ""
+                // It needs longer than one look to start on a busy machine.
+                while !list.contains("\"name\":\"localsend-cli@study\"") { list = try await found() }
+                #expect(!list.contains("\"name\":\"py\""), "\(list)")
                 // It announces itself no more, and answers nobody.
                 kill(process, SIGSTOP)
                 let later = try await found()
