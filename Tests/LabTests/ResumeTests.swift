@@ -171,7 +171,7 @@ struct ResumeTests {
                     try await kitchen.withReceiver(Programs.waft, again) { second in
                         // The sender notices it when it has more to send.
                         close(open(gate, O_WRONLY))
-                        try await sender.transcript.says("standard input cannot be read again")
+                        try await sender.transcript.says("the contents cannot be read again")
                         #expect(try second.names() == [] && second.staged() == [] && second.kept() == [])
                     }
                 }

@@ -27,8 +27,9 @@ struct WaftSendJob: Sendable {
         if isWhole {
             return end(SendResult(first), peer: peer)
         }
-        try checkRepeatable(first)
+        // A receiver whose user has cancelled says so.
         let verdict = try await client.offer(offer, timeout: options.answer)
+        try checkRepeatable(verdict)
         return try await contents(client, verdict, peer: peer)
     }
 
@@ -134,7 +135,7 @@ struct WaftSendJob: Sendable {
             guard verdict.items[number].answer == .accepted, memory.receipt(of: number) == nil else { continue }
             throw SendError(
                 .unreachable,
-                "the connection was lost, and standard input cannot be read again: run the whole pipeline again",
+                "the connection was lost, and the contents cannot be read again: run the whole command again",
                 final: true)
         }
     }
