@@ -100,7 +100,7 @@ struct OfferTextTests {
         #expect(lines[101] == "  and 150 more; all of them: waft offers 1")
     }
 
-    @Test("watching shows a line when an offer comes and one when it is settled, and nothing else")
+    @Test("watching shows a line when an offer comes, one for its answer, and one for what comes of it")
     func watching() throws {
         let offer = summary(try .of(["report.pdf", "b", "c"]), asker: .anna)
         #expect(
@@ -117,11 +117,15 @@ struct OfferTextTests {
         ] {
             #expect(OfferText.lines(try settled(verdicts)) == ["1: \(words)"])
         }
-        for event in [.ended(transfer: "t", peer: PeerID.sample(1).text, fault: "x", cause: .fault), .ready(.sample)]
-            as [ControlEvent]
-        {
-            #expect(OfferText.lines(event).isEmpty)
-        }
+        let unasked = SettledOffer(
+            nil, try .of(["h.txt", "b"]), from: .sample(1), contact: "anna", verdicts: [.accepted, .accepted])
+        #expect(
+            OfferText.lines(.acceptedUnasked(unasked)) == [
+                "anna sends h.txt and 1 more, 2.6 MB: accepted, as your settings say"
+            ])
+        let fault = ControlEvent.ended(transfer: "t", peer: PeerID.sample(1).text, fault: "x", cause: .fault)
+        #expect(OfferText.lines(fault) == ["a transfer from \(key) ended: x"])
+        #expect(OfferText.lines(.ready(.sample)).isEmpty)
     }
 
     @Test("nothing that a peer says moves the cursor, hides or starts a line, and its key is never cut off")

@@ -115,7 +115,7 @@ struct DeskInterfaceTests {
                 "#!/bin/sh\ncase $1 in\nplaceholder) echo '{\"name\": \"slow.bin\", \"size\": 1000000}' ;;\n"
                     + "item) while head -c 1000 /dev/zero; do sleep 0.1; done ;;\nesac\n", to: script)
             let nothing = try await kitchen.run(arguments: ["offers", "cancel"])
-            #expect(nothing.exit == 66 && nothing.errors.contains("nothing is arriving"), "\(nothing)")
+            #expect(nothing.exit == 66 && nothing.errors.contains("nothing is moving"), "\(nothing)")
             let end = try await study.withProgram(
                 Programs.waft, ["send", "--source", script, "--to", receiver.address, "--json"]
             ) { _ in

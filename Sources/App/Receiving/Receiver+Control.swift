@@ -64,14 +64,13 @@ extension Receiver {
             for other in consent.offers where other.peer == offer.peer { consent.answer(other.number, accept: false) }
             return .done
         case .transfers:
-            return .transfers(
-                parts.reception.underWay.map { TransferSummary($0.offer, contact: parts.door.contactName(of: $0.peer)) }
-            )
+            return .transfers(parts.moving.all(accepted: parts.reception.underWay))
+        case .moving(let transfer):
+            return parts.moving.reported(transfer) ? .cancelled : .done
         case .cancel(let transfer):
-            guard let id = TransferID(transfer), parts.reception.cancel(id) else {
-                return .unknown("no such transfer arrives now")
-            }
-            return .done
+            if let id = TransferID(transfer), parts.reception.cancel(id) { return .done }
+            if let reply = await parts.outbox.cancel(transfer: transfer) { return reply }
+            return parts.moving.cancel(transfer) ? .done : .unknown("no such transfer moves now")
         case .lookAgain:
             parts.door.lookAgain()
             return .done
@@ -192,6 +191,9 @@ extension Receiver {
             processID: Int(getpid()),
             hook: plan.programs.current.hook?.executable
         )
+        status.transfers = Array(
+            parts.moving.all(accepted: parts.reception.underWay).filter { $0.end == nil }
+                .prefix(DaemonStatus.shownTransfers))
         if status.freeRoom == nil {
             do throws(TransferError) { status.freeRoom = try parts.inbox.freeRoom() } catch {
                 status.inboxFault =

@@ -49,6 +49,7 @@ struct ReceiverParts: Sendable {
     let directory: SharedDirectory
     let plan: ReceiverPlan
     private let awake: TransfersAwake
+    let moving: MovingTransfers
     /// The settings have changed.
     let news = Broadcast<Void>(buffer: .bufferingNewest(1))
     /// Threads that may wait for the disk.
@@ -71,6 +72,8 @@ struct ReceiverParts: Sendable {
         let inhibitor: @Sendable () -> SleepInhibitor? = { plan.settings.inhibitsSleep ? plan.inhibitor : nil }
         awake = TransfersAwake(inhibitor)
         let contacts = home.contactBook(logger)
+        let moving = MovingTransfers { (try? contacts.snapshot())?[$0]?.name.text }
+        self.moving = moving
         let materials = EndpointParts(
             settings: plan.live, identity: identity, contacts: contacts,
             // Not the threads of incoming connections: slow peers of the outbox must not occupy those.
@@ -85,7 +88,8 @@ struct ReceiverParts: Sendable {
         outbox = OutboxService(
             home: home, settings: plan.live, program: { plan.programs.current.outboxHook },
             sender: Sender(
-                finder: finder, ownName: plan.settings.name, sentLog: home.sentLog, inhibitor: inhibitor()),
+                finder: finder, ownName: plan.settings.name, sentLog: home.sentLog, inhibitor: inhibitor(),
+                watch: moving),
             logger: logger)
         let handlers = home.handlerCatalog(settings, live: plan.live)
         let catalog = CatalogWatch(handlers, logger: logger)
@@ -174,6 +178,7 @@ struct ReceiverParts: Sendable {
             previews: { plan.settings.previews },
             observe: { [awake] event in
                 awake.hear(event)
+                moving.hear(event)
                 observe(event)
             }
         )

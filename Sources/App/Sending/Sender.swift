@@ -1,4 +1,5 @@
 import Contacts
+import Control
 package import Desktop
 package import Endpoints
 package import Sharing
@@ -10,16 +11,19 @@ package struct Sender: Sendable {
     private let ownName: @Sendable () -> String
     private let inhibitor: @Sendable () -> SleepInhibitor?
     private let sentLog: SentLog?
+    private let watch: (any SendingWatch)?
 
     /// - Parameters:
     ///   - ownName: the name that this peer gives itself; asked for at each transfer.
     ///   - sentLog: the log of sent transfers; nil if none is kept.
     ///   - inhibitor: keeps the machine awake once an item is accepted; nil if the machine may sleep.
+    ///   - watch: sees how far each sending is.
     package init(
         finder: PeerFinder, ownName: @escaping @autoclosure @Sendable () -> String, sentLog: SentLog? = nil,
-        inhibitor: @escaping @autoclosure @Sendable () -> SleepInhibitor? = nil
+        inhibitor: @escaping @autoclosure @Sendable () -> SleepInhibitor? = nil, watch: (any SendingWatch)? = nil
     ) {
         (self.finder, self.ownName, self.sentLog, self.inhibitor) = (finder, ownName, sentLog, inhibitor)
+        self.watch = watch
     }
 
     /// Where the dialect can resume, accepted items are resumed over new connections, as long as there is progress: see
@@ -38,10 +42,21 @@ package struct Sender: Sendable {
         cancellation: Cancellation,
         observe: @escaping @Sendable (SendEvent) -> Void
     ) async throws(SendError) -> SendReport {
-        let report = try await run(
-            sources, to: reference, options: options, previews: previews, cancellation: cancellation, observe: observe)
-        sentLog?.note(report)
-        return report
+        let watched = watch.map(WatchedSending.init)
+        do throws(SendError) {
+            let report = try await run(
+                sources, to: reference, options: options, previews: previews, cancellation: cancellation,
+                watched: watched, observe: observe)
+            sentLog?.note(report)
+            let stored = report.storedItems
+            await watched?.ended(
+                stored == report.items.count
+                    ? TransferSummary.stored : "stored: \(stored) of \(report.items.count) items")
+            return report
+        } catch {
+            await watched?.ended(error.description)
+            throw error
+        }
     }
 
     private func run(
@@ -50,6 +65,7 @@ package struct Sender: Sendable {
         options: SendOptions,
         previews: OfferPreviews? = nil,
         cancellation: Cancellation,
+        watched: WatchedSending?,
         observe: @escaping @Sendable (SendEvent) -> Void
     ) async throws(SendError) -> SendReport {
         let awake = WakeHold(inhibitor())
@@ -60,10 +76,14 @@ package struct Sender: Sendable {
             (source as? any RecipientItemSource)?.made { recipient.withLock { $0 } } ?? source
         }
         let observe: @Sendable (SendEvent) -> Void = { event in
-            if case .connected(let peer, let name) = event {
+            switch event {
+            case .connected(let peer, let name):
                 recipient.withLock { $0 = ItemRecipient(peer: peer, name: name, transfer: transfer) }
+                watched?.connected(to: peer)
+            case .answered(let verdict) where verdict.acceptsAnything: awake.take()
+            case .progressed(let bytes, let total, _): watched?.moved(bytes, of: total, cancellation)
+            default: break
             }
-            if case .answered(let verdict) = event, verdict.acceptsAnything { awake.take() }
             observe(event)
         }
         let target = try await finder.resolve(reference, expecting: options.expected, within: options.finding)
@@ -74,6 +94,7 @@ package struct Sender: Sendable {
             transfer: transfer,
             items: sources.map(\.offered), annotation: options.annotation, senderName: ownName(),
             takesPart: options.takesPart, dialect: target.dialect)
+        watched?.began(offer, to: reference.description)
         return try await endpoint.send(
             SendRequest(
                 sources: sources, offer: offer, target: target, peerText: reference.description, options: options,

@@ -96,10 +96,7 @@ extension SentLog.Entry {
         name = report.name
         transfer = report.offer.transfer.text
         count = report.offer.items.count
-        arrived = report.items.count { item in
-            guard case .acknowledged(let receipt, _) = item, case .stored = receipt.outcome else { return false }
-            return true
-        }
+        arrived = report.storedItems
         items = zip(report.offer.items, report.items).prefix(SentLog.namedItems)
             .map { Item($0, $1, report.offer.dialect) }
         moved = report.movedBytes

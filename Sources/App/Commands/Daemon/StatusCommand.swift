@@ -36,6 +36,7 @@ struct StatusCommand: AsyncParsableCommand {
             ("waiting offers", String(status.waitingOffers)),
             ("active transfers", String(status.activeTransfers)), ("process", String(status.processID)),
         ]
+        lines += (status.transfers ?? []).map { ("moving", TransferText.line($0)) }
         for fault in status.settingsFaults ?? [] {
             lines.append(("config", "\(fault)\(Self.since(status.settingsSince))"))
         }

@@ -21,7 +21,7 @@ extension EventLine {
             }
             self = .answered(
                 .received(
-                    offer: settled.number, Sender(settled),
+                    offer: settled.number, Sender(settled), items: settled.items.map(EventLine.Item.of),
                     Answers(answers: answers, acceptedCount: settled.accepted, count: settled.itemCount)))
         case .progress(let transfer, let peer, let bytes, let total):
             self = .progress(.received(Transfer(transfer, from: peer), Course(bytes: bytes, total: total)))

@@ -60,11 +60,7 @@ extension EventLine {
             offer = summary.number
             from = Peer(id: summary.peer, name: summary.peerName, contact: summary.asker?.contact)
             (via, transfer) = (summary.via, summary.transfer)
-            items = summary.items.enumerated().map { number, item in
-                Item(
-                    item: number, name: item.name, kind: item.kind, type: item.type, size: item.size,
-                    sizeHint: item.sizeHint, entries: item.entries, hasPreview: item.hasPreview)
-            }
+            items = Item.of(summary.items)
             (count, size) = (summary.itemCount, summary.size)
             (subject, note) = (summary.subject, summary.note)
             (free, warning) = (summary.freeRoom, summary.asker?.warning)

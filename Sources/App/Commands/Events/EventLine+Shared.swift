@@ -1,4 +1,5 @@
 import ContentCheck
+import Control
 import Sharing
 import UniformTypes
 
@@ -92,6 +93,15 @@ extension EventLine.Item {
         self.init(
             item: number, name: item.name.text, kind: item.kind.rawValue, type: item.type.identifier, size: item.size,
             sizeHint: item.sizeHint, entries: item.kind == .tree ? item.entries : nil)
+    }
+
+    /// Items as the control socket has them, from the first on.
+    static func of(_ items: [OfferSummary.Item]) -> [Self] {
+        items.enumerated().map { number, item in
+            Self(
+                item: number, name: item.name, kind: item.kind, type: item.type, size: item.size,
+                sizeHint: item.sizeHint, entries: item.entries, hasPreview: item.hasPreview)
+        }
     }
 
     /// The first items of an offer.

@@ -2,14 +2,16 @@
 extension EventLine {
     enum Answered: FieldGroups {
         case sent(to: String, Answers)
-        /// - Parameter offer: the number of an offer that has waited, for watchers.
-        case received(offer: Int?, Sender, Answers)
+        /// - Parameters:
+        ///   - offer: the number of an offer that has waited, for watchers.
+        ///   - items: those of an offer that has not waited, for watchers: they have heard of no offer.
+        case received(offer: Int?, Sender, items: [Item]? = nil, Answers)
 
         var groups: [any Encodable] {
             switch self {
             case .sent(let peer, let answers): [["to": peer], answers]
-            case .received(let number, let sender, let answers):
-                [number.map { ["offer": $0] }, sender, answers].compactMap { $0 }
+            case .received(let number, let sender, let items, let answers):
+                [number.map { ["offer": $0] }, sender, items.map { ["items": $0] }, answers].compactMap { $0 }
             }
         }
     }

@@ -33,6 +33,7 @@ enum EventLine {
     case accepted(Accepted)
     case declined(Declined)
     case cancelled(transfer: String)
+    case moving(Moving)
     case offerPreview(OfferPreviewCommand.Fields)
 
     // `waft peers`

@@ -8,9 +8,9 @@ enum EventName: String, Encodable, CaseIterable {
     // Both sides of a transfer
     case answered, progress, stored, opened, failed, done
 
-    // `waft receive`, `waftd`, `waft offers`
+    // `waft receive`, `waftd`, `waft offers`, `waft transfers`
     case ready, offer, altered, deferred
-    case accepted, declined, cancelled, offerPreview
+    case accepted, declined, cancelled, moving, offerPreview
 
     // `waft peers`
     case found, lost, away, remembered, peerRemoved

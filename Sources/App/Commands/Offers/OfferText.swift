@@ -51,21 +51,42 @@ enum OfferText {
 
     // MARK: Events
 
-    /// One line for an offer, and a second one if its sender uses the name of a contact; one line for a settled offer.
-    /// No lines for other events.
+    /// One line for an offer, and a second one if its sender uses the name of a contact; one line for a settled offer, a
+    /// stored item and a transfer that failed. No lines for other events.
     static func lines(_ event: ControlEvent) -> [String] {
         switch event {
         case .offer(let offer):
-            let first = offer.items.first.map { TerminalText.escaped($0.name, limit: nameLimit) } ?? "nothing"
-            let rest = offer.itemCount > 1 ? " and \(offer.itemCount - 1) more" : ""
-            let line = "\(offer.number): \(asker(offer)) offers \(first)\(rest), \(sizes(offer))"
+            let line =
+                "\(offer.number): \(asker(offer)) offers \(named(offer.items, of: offer.itemCount)), \(sizes(offer))"
             return [line] + (warning(offer).map { [$0] } ?? [])
         case .settled(let offer):
             return ["\(offer.number.map { "\($0): " } ?? "")\(outcome(offer))"]
-        case .acceptedUnasked, .visibility, .ready, .progress, .stored, .opened, .left, .settings, .contacts,
-            .protection, .ended:
+        case .acceptedUnasked(let offer):
+            let items = offer.items ?? []
+            var what = named(items, of: offer.itemCount)
+            if let size = offer.size, items.allSatisfy({ $0.size != nil }) { what += ", \(ByteCount.text(size))" }
+            let sender = sender(offer.contact, offer.peerName, offer.peer)
+            return ["\(sender) sends \(what): \(outcome(offer)), as your settings say"]
+        case .stored(let arrival):
+            let name = TerminalText.escaped(arrival.stored, limit: nameLimit)
+            return ["stored: \(name) from \(sender(arrival.contact, arrival.peerName, arrival.peer))"]
+        case .ended(_, let peer, let fault?, _):
+            let sender = peer.flatMap { PeerID(text: $0)?.short } ?? "a peer without a key"
+            return ["a transfer from \(sender) ended: \(TerminalText.escaped(fault, limit: 400))"]
+        case .visibility, .ready, .progress, .opened, .left, .settings, .contacts, .protection, .ended:
             return []
         }
+    }
+
+    private static func sender(_ contact: String?, _ name: String, _ peer: String?) -> String {
+        if let contact { return TerminalText.peerName(contact) }
+        let key = peer.flatMap { PeerID(text: $0)?.short } ?? "no key"
+        return "\(TerminalText.peerName(name)) (\(key))"
+    }
+
+    private static func named(_ items: [OfferSummary.Item], of count: Int) -> String {
+        let first = items.first.map { TerminalText.escaped($0.name, limit: nameLimit) } ?? "nothing"
+        return count > 1 ? "\(first) and \(count - 1) more" : first
     }
 
     private static func outcome(_ offer: SettledOffer) -> String {

@@ -66,6 +66,14 @@ extension CompletionKind {
         }
     }
 
+    /// Beginnings of the ids of the transfers that move.
+    static var transfers: Self {
+        .custom { (_, _, _) async in
+            guard case .transfers(let moving)? = try? await Daemon.askIfRunning(.transfers) else { return [] }
+            return moving.filter { $0.end == nil }.map { String($0.transfer.prefix(TransferText.idLength)) }
+        }
+    }
+
     static var jobs: Self {
         .custom { _, _, _ in
             guard let home = try? CommandContext().home,

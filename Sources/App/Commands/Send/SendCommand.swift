@@ -171,7 +171,8 @@ struct SendCommand: AsyncParsableCommand {
         let sender = Sender(
             finder: finder, ownName: context.settings.name, sentLog: context.home.sentLog,
             inhibitor: context.settings.inhibitsSleep
-                ? SleepInhibitor(logger: context.logger("waft")) : nil)
+                ? SleepInhibitor(logger: context.logger("waft")) : nil,
+            watch: SendingReports())
         let rendering = SendRendering(
             json: json, quiet: quiet, peers: references.count, isRepeatable: sources.allSatisfy(\.isRepeatable))
         let exits = try await Interruption.watching(cancellation) {

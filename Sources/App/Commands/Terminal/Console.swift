@@ -6,10 +6,10 @@ import Synchronization
 package final class Console: Sendable {
     package static let shared = Console()
 
-    /// The text on the terminal's last line.
+    /// The text on the terminal's last lines.
     private struct LastLine {
-        /// The progress of the command; erased before anything else is printed.
-        var status = ""
+        /// The progress of the command, a line each; erased before anything else is printed.
+        var status: [String] = []
         /// A question without its answer; printed again below each line that comes in between.
         var question = ""
     }
@@ -102,15 +102,18 @@ package final class Console: Sendable {
         }
     }
 
-    /// Replaces the status line, which is cut to the terminal's width; nothing where no person looks, or is asked.
-    package func status(_ text: String) {
+    /// Replaces the status, which is cut to the terminal's size; nothing where no person looks, or is asked.
+    package func status(_ lines: String...) { status(lines) }
+
+    package func status(_ lines: [String]) {
         guard isInteractive else { return }
-        // A line that wraps could not be erased.
-        let text = String(text.prefix(max(width - 1, 1)))
+        // A line that wraps, or has left the screen, could not be erased.
+        let (width, height) = size
+        let lines = lines.prefix(max(height - 1, 1)).map { String($0.prefix(max(width - 1, 1))) }
         last.withLock { last in
-            guard last.status != text, last.question.isEmpty else { return }
-            last.status = text
-            enqueue(Self.eraser + text, to: STDERR_FILENO)
+            guard last.status != lines, last.question.isEmpty else { return }
+            enqueue(Self.eraser(last.status.count) + lines.joined(separator: "\n"), to: STDERR_FILENO)
+            last.status = lines
         }
     }
 
@@ -121,20 +124,25 @@ package final class Console: Sendable {
     }
 
     /// Columns of the terminal.
-    package var width: Int {
+    package var width: Int { size.width }
+
+    /// Columns and rows of the terminal.
+    private var size: (width: Int, height: Int) {
         var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
+        return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 
-    /// Begins the terminal's last line again.
-    private static let eraser = "\r\u{1B}[2K"
+    /// Begins the terminal's last lines again.
+    private static func eraser(_ lines: Int) -> String {
+        "\r\u{1B}[2K" + String(repeating: "\u{1B}[1A\u{1B}[2K", count: max(lines - 1, 0))
+    }
 
     /// Takes what stands on the last line off the terminal.
     private func clear(_ last: inout LastLine) {
         guard !last.status.isEmpty || !last.question.isEmpty else { return }
-        last.status = ""
-        enqueue(isInteractive ? Self.eraser : "\n", to: STDERR_FILENO)
+        enqueue(isInteractive ? Self.eraser(last.status.count) : "\n", to: STDERR_FILENO)
+        last.status = []
     }
 
     private func repeatQuestion(_ last: LastLine) {

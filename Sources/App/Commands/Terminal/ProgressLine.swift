@@ -2,18 +2,9 @@ import Sharing
 
 /// One line that tells how far a transfer is: which it is, bar, share, rate, time left. Pure: a terminal draws it.
 package struct ProgressLine: Sendable {
-    /// When and how much, for the rate: the last seconds count, not the whole.
-    private struct Sample {
-        var time: ContinuousClock.Instant
-        var bytes: UInt64
-    }
-
     private let label: String
     private let total: UInt64?
-    private var samples: [Sample] = []
-
-    /// Seconds over which the rate is taken.
-    private static let window: Duration = .seconds(5)
+    private var rate = MovingRate()
 
     /// Longest label, in characters.
     private static let labelLength = 40
@@ -45,14 +36,8 @@ package struct ProgressLine: Sendable {
     private mutating func text(
         _ bytes: UInt64, _ moved: UInt64, _ now: ContinuousClock.Instant, _ width: Int
     ) -> String {
-        samples.append(Sample(time: now, bytes: moved))
-        while samples.count > 2, now - samples[0].time > Self.window { samples.removeFirst() }
-        var facts = [ByteCount.text(bytes)]
-        if let total { facts[0] += " of \(ByteCount.text(total))" }
-        if let rate {
-            facts.append("\(ByteCount.text(UInt64(rate)))/s")
-            if let total, total > bytes, rate >= 1 { facts.append(Self.timeLeft(Double(total - bytes) / rate)) }
-        }
+        rate.note(moved, at: now)
+        let facts = Self.facts(bytes, of: total, rate: rate.bytesPerSecond)
         let text = facts.joined(separator: "  ")
         guard let total, total > 0 else { return String(text.prefix(width)) }
         let share = min(Double(bytes) / Double(total), 1)
@@ -65,12 +50,16 @@ package struct ProgressLine: Sendable {
             + "] \(percent)  \(text)"
     }
 
-    /// Bytes a second, nil before there is anything to say.
-    private var rate: Double? {
-        guard let first = samples.first, let last = samples.last, last.bytes > first.bytes else { return nil }
-        let (seconds, attoseconds) = (last.time - first.time).components
-        let time = Double(seconds) + Double(attoseconds) / 1e18
-        return time > 0.05 ? Double(last.bytes - first.bytes) / time : nil
+    /// The amount; then speed and time left, where they are known.
+    /// - Parameter rate: bytes a second.
+    static func facts(_ bytes: UInt64, of total: UInt64?, rate: Double?) -> [String] {
+        var facts = [ByteCount.text(bytes)]
+        if let total { facts[0] += " of \(ByteCount.text(total))" }
+        if let rate {
+            facts.append("\(ByteCount.text(UInt64(rate)))/s")
+            if let total, total > bytes, rate >= 1 { facts.append(timeLeft(Double(total - bytes) / rate)) }
+        }
+        return facts
     }
 
     private static func timeLeft(_ seconds: Double) -> String {

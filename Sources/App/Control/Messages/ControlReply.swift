@@ -7,6 +7,8 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case items([OfferSummary.Item])
     case preview(OfferedPreview)
     case transfers([TransferSummary])
+    /// To `moving`: the user has cancelled that transfer.
+    case cancelled
     /// To `watch`: events follow.
     case watching
     /// The offer was answered.

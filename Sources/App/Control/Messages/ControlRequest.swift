@@ -21,9 +21,12 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case acceptItems(offer: Int, items: [Int]?, folder: String?)
     /// Decline an offer and everything else that its sender will offer.
     case block(offer: Int)
-    /// The transfers that arrive now.
+    /// The transfers that move now, and those that ended within `MovingTransfers.remembered`.
     case transfers
-    /// Cancel a transfer that arrives. The receiver declines it when its sender offers it again.
+    /// Another program of the user sends something: this is how far it is, or how it ended. Sent again within
+    /// `MovingTransfers.remembered`, or it is forgotten.
+    case moving(TransferSummary)
+    /// Cancel a transfer. The receiver declines one that arrives when its sender offers it again.
     case cancel(transfer: String)
     /// The visibility or the contacts have been changed: look again.
     case lookAgain

@@ -20,6 +20,9 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var journalError: String?
     package var waitingOffers: Int
     package var activeTransfers: Int
+    /// The first `shownTransfers` that move, in both directions.
+    package var transfers: [TransferSummary]?
+    package static let shownTransfers = 10
     package var processID: Int
     package var hook: String?
     /// The means of the kernel to restrict handlers, or why it has none.

@@ -25,6 +25,10 @@ package struct SettledOffer: Codable, Sendable, Equatable {
     /// Items of it that are taken, and all.
     package var accepted: Int
     package var itemCount: Int
+    /// The first `OfferSummary.shownItems` of an offer that did not wait; nil for one that did.
+    package var items: [OfferSummary.Item]?
+    /// Bytes of everything whose size is known; nil for an offer that has waited.
+    package var size: UInt64?
     /// Of the first `OfferSummary.shownItems`.
     package var answers: [Answer]
 
@@ -40,6 +44,10 @@ package struct SettledOffer: Codable, Sendable, Equatable {
         self.contact = contact
         accepted = verdicts.count { $0.answer == .accepted }
         itemCount = offer.items.count
+        if number == nil {
+            items = offer.items.prefix(OfferSummary.shownItems).map(OfferSummary.Item.init)
+            size = offer.knownSize
+        }
         answers = verdicts.prefix(OfferSummary.shownItems).map { verdict in
             Answer(
                 answer: verdict.answer.rawValue, reason: verdict.reason.isEmpty ? nil : verdict.reason,

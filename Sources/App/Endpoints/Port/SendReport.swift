@@ -10,6 +10,14 @@ package struct SendReport: Sendable {
     /// Bytes of contents that were sent, in all attempts: less than the items have where something was there already.
     package var movedBytes: UInt64
 
+    /// How many items the other side says it has.
+    package var storedItems: Int {
+        items.count { item in
+            guard case .acknowledged(let receipt, _) = item, case .stored = receipt.outcome else { return false }
+            return true
+        }
+    }
+
     package init(
         peer: PeerID, name: String?, offer: Offer, items: [SendResult.Item], movedBytes: UInt64 = 0
     ) {

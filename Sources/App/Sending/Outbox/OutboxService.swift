@@ -12,6 +12,7 @@ import Sharing
 /// The outbox of a receiver: sends its jobs, and reports their outcomes to the user.
 package struct OutboxService: Sendable {
     private let engine: OutboxEngine
+    private let store: OutboxStore
     private let reports: OutboxReports
 
     /// Reads nothing yet.
@@ -23,8 +24,9 @@ package struct OutboxService: Sendable {
     ) {
         let reports = OutboxReports(settings, program, logger)
         self.reports = reports
+        store = OutboxStore(folder: home.outbox)
         engine = OutboxEngine(
-            store: OutboxStore(folder: home.outbox),
+            store: store,
             sender: OutboxSender(sender: sender, ownName: { settings.current.name }) { sources in
                 let settings = settings.current
                 return OfferPreviews(
@@ -42,6 +44,14 @@ package struct OutboxService: Sendable {
     package func run(on executor: BlockingExecutor) async {
         await engine.run(on: executor)
         await reports.stop()
+    }
+
+    /// Cancels the job that is being sent by this transfer.
+    /// - Returns: nil if there is none.
+    package func cancel(transfer: String) async -> ControlReply? {
+        let job = engine.progress.map(\.job).first { (try? store.record($0))?.standing.transfer == transfer }
+        guard let job else { return nil }
+        return await reply(to: .cancel(job.value))
     }
 
     package func reply(to request: OutboxRequest) async -> ControlReply {

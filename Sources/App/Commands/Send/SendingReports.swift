@@ -1,0 +1,56 @@
+import Control
+import Sending
+import Sharing
+import Synchronization
+
+/// Tells the user's receiver how far a sending is, so that `waft transfers` shows it and can cancel it.
+///
+/// Only of sendings that take longer than a second; a fault, or no receiver, changes nothing.
+final class SendingReports: SendingWatch {
+    private struct Course {
+        var transfer: TransferSummary
+        var reporting: Task<Void, Never>
+        var isReported = false
+    }
+
+    /// Before the first report, and between two.
+    private static let pause: Duration = .seconds(1)
+    /// How long a receiver may take to answer one.
+    private static let patience: Duration = .seconds(2)
+
+    private let courses = Mutex<[String: Course]>([:])
+
+    func moved(_ transfer: TransferSummary, _ cancellation: Cancellation) {
+        courses.withLock { courses in
+            if courses[transfer.transfer] == nil {
+                let reporting = Task { await report(transfer.transfer, cancellation) }
+                courses[transfer.transfer] = Course(transfer: transfer, reporting: reporting)
+            }
+            courses[transfer.transfer]?.transfer = transfer
+        }
+    }
+
+    /// Also of a sending that stands still.
+    private func report(_ id: String, _ cancellation: Cancellation) async {
+        while (try? await Task.sleep(for: Self.pause)) != nil {
+            let transfer = courses.withLock { courses in
+                courses[id]?.isReported = true
+                return courses[id]?.transfer
+            }
+            guard let transfer else { return }
+            if case .cancelled? = await Self.tell(transfer) { cancellation.request() }
+        }
+    }
+
+    func ended(_ transfer: TransferSummary) async {
+        let course = courses.withLock { $0.removeValue(forKey: transfer.transfer) }
+        course?.reporting.cancel()
+        guard course?.isReported == true else { return }
+        await course?.reporting.value
+        _ = await Self.tell(transfer)
+    }
+
+    private static func tell(_ transfer: TransferSummary) async -> ControlReply? {
+        try? await Daemon.askIfRunning(.moving(transfer), timeout: patience)
+    }
+}

@@ -1,0 +1,123 @@
+import Control
+import Sending
+import Sharing
+import Synchronization
+
+/// The transfers that move now, in both directions: those that arrive, the jobs of the outbox, and the sendings of the
+/// user's other programs, which report themselves.
+final class MovingTransfers: SendingWatch {
+    /// How long a transfer is remembered after its end, and a sending of another program after its last report.
+    static let remembered: Duration = .seconds(5)
+    /// From this number on those that have ended are forgotten when another begins.
+    private static let most = 1_024
+
+    private struct Course {
+        var summary: TransferSummary
+        var rate = MovingRate()
+        /// When it was last heard of.
+        var heard: ContinuousClock.Instant
+        /// Whether another program reports it.
+        var isReported = false
+        var isCancelled = false
+    }
+
+    private let courses = Mutex<[String: Course]>([:])
+    private let contact: @Sendable (PeerID) -> String?
+
+    /// - Parameter contact: the user's name for a peer; nil for a stranger.
+    init(contact: @escaping @Sendable (PeerID) -> String?) { self.contact = contact }
+
+    // MARK: Events
+
+    func hear(_ event: Reception.Event, at now: ContinuousClock.Instant = .now) {
+        switch event {
+        case .began(let offer, let peer):
+            let summary = arriving(offer, from: peer)
+            note(summary, at: now)
+        case .progressed(let id, _, let received, let total):
+            change(id) { course in
+                // A sender that pipes something does not know how much comes.
+                (course.summary.bytes, course.summary.total) = (received, total > 0 ? total : nil)
+                course.heard = now
+                course.rate.note(received, at: now)
+            }
+        case .ended(let id, _, let receipt, let fault):
+            change(id) { course in
+                course.summary.end = fault?.message ?? receipt.failures ?? TransferSummary.stored
+                course.heard = now
+            }
+        default: break
+        }
+    }
+
+    func moved(_ transfer: TransferSummary, _ cancellation: Cancellation) { note(transfer, at: .now) }
+
+    func ended(_ transfer: TransferSummary) async { note(transfer, at: .now) }
+
+    /// Another program has reported its sending.
+    /// - Returns: whether the user has cancelled it.
+    func reported(_ transfer: TransferSummary, at now: ContinuousClock.Instant = .now) -> Bool {
+        note(transfer, isReported: true, at: now)
+    }
+
+    @discardableResult
+    private func note(_ summary: TransferSummary, isReported: Bool = false, at now: ContinuousClock.Instant) -> Bool {
+        courses.withLock { courses in
+            if courses.count >= Self.most { courses = courses.filter { $0.value.summary.end == nil } }
+            var course = courses[summary.transfer] ?? Course(summary: summary, heard: now)
+            (course.summary, course.heard, course.isReported) = (summary, now, isReported)
+            if let bytes = summary.bytes { course.rate.note(bytes, at: now) }
+            courses[summary.transfer] = course
+            return course.isCancelled
+        }
+    }
+
+    private func change(_ id: TransferID, _ change: (inout Course) -> Void) {
+        courses.withLock { courses in
+            if var course = courses.removeValue(forKey: id.text) {
+                change(&course)
+                courses[id.text] = course
+            }
+        }
+    }
+
+    // MARK: Questions
+
+    /// All of them, and those that have just ended.
+    /// - Parameter accepted: the offers whose contents come, or will come.
+    func all(
+        accepted: [(offer: Offer, peer: PeerID)], at now: ContinuousClock.Instant = .now
+    ) -> [TransferSummary] {
+        let moving = courses.withLock { courses in
+            courses = courses.filter { _, course in
+                course.summary.end == nil && !course.isReported || course.heard + Self.remembered > now
+            }
+            return courses.mapValues { course in
+                var (summary, rate) = (course.summary, course.rate)
+                // One that stands still has no speed.
+                if let bytes = summary.bytes { rate.note(bytes, at: now) }
+                summary.rate = summary.end == nil ? rate.bytesPerSecond : nil
+                return summary
+            }
+        }
+        let waiting = accepted.filter { moving[$0.offer.transfer.text] == nil }.map {
+            arriving($0.offer, from: $0.peer)
+        }
+        return (moving.values + waiting).sorted { ($0.way.rawValue, $0.transfer) < ($1.way.rawValue, $1.transfer) }
+    }
+
+    /// Cancels the sending of another program at its next report.
+    /// - Returns: whether there is one.
+    func cancel(_ transfer: String) -> Bool {
+        courses.withLock { courses in
+            guard let course = courses[transfer], course.isReported, course.summary.end == nil else { return false }
+            courses[transfer]?.isCancelled = true
+            return true
+        }
+    }
+
+    private func arriving(_ offer: Offer, from peer: PeerID) -> TransferSummary {
+        let contact = contact(peer)
+        return TransferSummary(.in, offer, peer: peer, peerName: contact ?? offer.senderName, contact: contact)
+    }
+}
