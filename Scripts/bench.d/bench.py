@@ -11,6 +11,7 @@ import tempfile
 
 from cases import CASES
 from contestants import Places
+import readme
 
 
 def spread(values):
@@ -60,12 +61,15 @@ def main():
     parser.add_argument("--json", help="write the figures to this file too")
     parser.add_argument("--folder", default="/var/tmp", help="where the disk that is measured is (ext4 here)")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes: to see that it works, not to quote")
+    parser.add_argument("--readme", action="store_true", help="measure what the README quotes, and write it there")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_intermixed_args()
     if options.list:
         for name, case in CASES.items():
             print(f"{name:12} {case.__doc__.splitlines()[0]}")
         return 0
+    if options.readme:
+        options.cases = readme.CASES
     unknown = [name for name in options.cases if name not in CASES]
     if unknown:
         parser.error(f"no such case: {', '.join(unknown)}; see --list")
@@ -95,6 +99,8 @@ def main():
         if options.json:
             with open(options.json, "w") as file:
                 json.dump(figures, file, indent=1)
+        if options.readme:
+            readme.write(os.path.join(options.root, "README.md"), figures)
     finally:
         places.close()
         shutil.rmtree(disk, ignore_errors=True)

@@ -223,7 +223,7 @@ def named(places):
 
 
 def idle(places):
-    """A daemon with nothing to do, on loopback: wake-ups and memory over ten seconds."""
+    """A daemon with nothing to do, on loopback: wake-ups and private memory over ten seconds."""
     def measure():
         home = places.home("idle")
         process = subprocess.Popen([places.waftd, "--port", "0"], env=environment(home), stderr=subprocess.DEVNULL)
@@ -242,7 +242,7 @@ def idle(places):
         after = switches()
         woken = sum(count - before.get(task, 0) for task, count in after.items()) + len(before.keys() - after.keys())
         with open(f"/proc/{process.pid}/status") as file:
-            memory = int(re.search(r"VmRSS:\s+(\d+)", file.read())[1]) / 1024
+            memory = int(re.search(r"RssAnon:\s+(\d+)", file.read())[1]) / 1024
         end(process)
         return {"wakeups": woken / seconds, "memory": memory}
 
