@@ -11,7 +11,8 @@ package struct WaftCommand: AsyncParsableCommand {
             Exit codes, over all commands:
             \(WaftExit.table)
 
-            With --json each line is a JSON document; Commands.docc/Events.md in the sources describes them.
+            With --json each line is a JSON document; Events.md describes them, in share/doc/waft of the \
+            installation.
             """,
         version: Version.text,
         subcommands: [
