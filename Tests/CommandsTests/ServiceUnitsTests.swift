@@ -37,6 +37,62 @@ struct ServiceUnitsTests {
         }
     }
 
+    @Test("no unit starts anything when its program is gone")
+    func condition() {
+        for scope in [ServiceScope.user, .system] {
+            for unit in ServiceUnits(scope: scope, daemon: "/opt/100%/my waftd").all {
+                #expect(unit.text.contains("\nConditionFileIsExecutable=/opt/100%%/my waftd\n"), "\(unit)")
+            }
+        }
+    }
+
+    @Test("installed units are found where systemd looks first, and those of waft service install are none")
+    func installed() throws {
+        let own = folder / "own"
+        let (first, second) = (folder / "first", folder / "second")
+        for each in [own, first, second] {
+            try FileManager.default.createDirectory(atPath: each, withIntermediateDirectories: true)
+        }
+        try "".write(toFile: own + "/waftd.service", atomically: false, encoding: .utf8)
+        let search = ["/run/systemd/user", own, folder / "none", first, second]
+        #expect(InstalledUnits.first(in: search, besides: own) == nil)
+        try "".write(toFile: second + "/waftd.service", atomically: false, encoding: .utf8)
+        try "".write(toFile: second + "/waftd.socket", atomically: false, encoding: .utf8)
+        let paths = ["waftd.service", "waftd.socket"].map { "\(second)/\($0)" }
+        #expect(InstalledUnits.first(in: search, besides: own)?.paths == paths)
+        #expect(UnitFolder.names(of: paths) == "\(second)/waftd.service, waftd.socket")
+        try "".write(toFile: first + "/waftd.service", atomically: false, encoding: .utf8)
+        #expect(InstalledUnits.first(in: search, besides: own)?.paths == ["\(first)/waftd.service"])
+    }
+
+    @Test("a drop-in gives installed units the folders and the port of the user, and only what differs is written")
+    func dropIns() throws {
+        #expect(try ServiceUnits.dropIns(home: nil, port: 9_238).isEmpty)
+        let both = try ServiceUnits.dropIns(home: "/my home", port: 4_001)
+        #expect(both.map(\.name) == ["waftd.service.d/waft.conf", "waftd.socket.d/waft.conf"])
+        #expect(both.first?.text == "[Service]\nEnvironment=\"WAFT_HOME=/my home\"\n")
+        #expect(both.last?.text == "[Socket]\nListenStream=\nListenStream=4001\n")
+        #expect(throws: CommandError.self) { try ServiceUnits.dropIns(home: nil, port: nil) }
+    }
+
+    @Test("the folder of the user's units is empty after they were removed, but for what another hand has put there")
+    func removal() throws {
+        let units = UnitFolder(path: folder.path)
+        for unit in try ServiceUnits.dropIns(home: "/home", port: 4_001) { try units.file(of: unit).write(unit.text) }
+        let foreign = folder / "waftd.socket.d/mine.conf"
+        try "[Socket]\n".write(toFile: foreign, atomically: false, encoding: .utf8)
+        for file in units.dropIns { try file.remove() }
+        let wants = folder / "default.target.wants"
+        try FileManager.default.createDirectory(atPath: wants, withIntermediateDirectories: true)
+        for name in ["waftd.service", "other.service"] {
+            try FileManager.default.createSymbolicLink(atPath: "\(wants)/\(name)", withDestinationPath: "/nowhere")
+        }
+        units.removeDanglingLinks()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: wants) == ["other.service"])
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(left == ["default.target.wants", "waftd.socket.d"])
+    }
+
     @Test("a file that was written by another hand, or changed, is not touched without --force")
     func owner() throws {
         let file = UnitFile(path: folder / "waftd.service")

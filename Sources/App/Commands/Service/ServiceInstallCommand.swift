@@ -7,12 +7,14 @@ import Sharing
 struct ServiceInstallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "install",
-        abstract: "Write the units of the service, and let it start by itself.",
+        abstract: "Let the service start by itself.",
         discussion: """
             Example: waft service install --now
 
-            Without --now it starts with your next login. Without systemd the units are printed, and nothing is written: exit \
-            code 69. Units that were written or changed by another hand stay as they are.
+            Units that a package or Scripts/install has brought are enabled; only where there are none they are written. Copies \
+            of an earlier installation, which would hide those of the package, are removed. Without --now it starts with your \
+            next login. Without systemd the units are printed, and nothing is written: exit code 69. Units that were written or \
+            changed by another hand stay as they are.
             """
     )
 
@@ -35,35 +37,61 @@ struct ServiceInstallCommand: AsyncParsableCommand {
 
     func run() async throws {
         let scope = try whose.scopeToChange()
-        let units = try ServiceUnits.ofThisUser(scope)
-        let folder = try scope.folder()
         let systemctl = Systemctl(scope: scope)
         guard await systemctl.isThere else {
-            ServicePrintCommand.show(units.all, json: output.json)
+            ServicePrintCommand.show(try ServiceUnits.ofThisUser(scope).all, json: output.json)
             throw CommandError.noSystemd(scope, units: true)
         }
-        let files = units.all.map { (file: UnitFile(path: "\(folder)/\($0.name)"), text: $0.text) }
-        for (file, _) in files { try file.requireOwn(orForced: force) }
+        let folder = UnitFolder(path: try scope.folder())
+        let installed = try await InstalledUnits.find(systemctl)
+        let units = try Self.units(to: scope, besides: installed)
+        let files = units.map { (file: folder.file(of: $0), text: $0.text) }
+        let paths = Set(files.map(\.file.path))
+        let obsolete = (folder.units + folder.dropIns).filter { !paths.contains($0.path) }
+        for file in files.map(\.file) + obsolete { try file.requireOwn(orForced: force) }
         if scope == .system { try await makeUser() }
+        try await remove(obsolete, systemctl)
         for (file, text) in files { try file.write(text) }
         try await systemctl.require("daemon-reload")
         try await systemctl.require("enable", "--quiet", ServiceUnits.service)
         if linger { try await keepOn() }
         let byHand = scope == .user ? await receiverByHand() : nil
         if !output.json {
-            let names = files.map { String($0.file.path.dropFirst(folder.count + 1)) }.dropFirst()
-            Console.shared.result(
-                "wrote \(TerminalText.escaped(([files[0].file.path] + names).joined(separator: ", "), limit: 2_000))")
+            if let installed { Console.shared.result("enabled \(UnitFolder.names(of: installed.paths))") }
+            if !files.isEmpty { Console.shared.result("wrote \(UnitFolder.names(of: files.map(\.file.path)))") }
         }
         if now, byHand == nil { try await start(systemctl) }
-        try await show(scope, files.map(\.file.path), byHand)
+        try await show(scope, (installed?.paths ?? []) + files.map(\.file.path), byHand)
+    }
+
+    /// The files to write: units, or drop-ins where installed units are.
+    private static func units(
+        to scope: ServiceScope, besides installed: InstalledUnits?
+    ) throws(CommandError) -> [ServiceUnits.Unit] {
+        guard installed != nil else { return try ServiceUnits.ofThisUser(scope).all }
+        return scope == .user ? try ServiceUnits.dropInsOfThisUser() : []
+    }
+
+    /// Removes files of an earlier installation that would hide, or change, the units that are to be enabled.
+    private func remove(_ files: [UnitFile], _ systemctl: Systemctl) async throws(CommandError) {
+        guard !files.isEmpty else { return }
+        // While they are there: systemd reads in them which links are theirs.
+        for unit in [ServiceUnits.socket, ServiceUnits.service] { _ = await systemctl.call("disable", unit) }
+        for file in files { try file.remove() }
+        guard !output.json else { return }
+        Console.shared.result("removed \(UnitFolder.names(of: files.map(\.path))), of an earlier installation")
     }
 
     private func start(_ systemctl: Systemctl) async throws(CommandError) {
-        let outcome = await systemctl.call("restart", ServiceUnits.service)
-        guard !outcome.isDone else { return }
+        // The socket anew as well, as its port may be another now; systemd starts none for a service that runs.
+        _ = await systemctl.call("stop", ServiceUnits.socket, ServiceUnits.service)
+        let outcome = await systemctl.call("start", ServiceUnits.service)
         let standing = await ServiceStanding.read(systemctl.scope)
-        let reason = standing.statusLine.map { TerminalText.escaped($0, limit: 1_000) } ?? outcome.reason
+        // A condition of the unit that does not hold is no failure for systemctl.
+        guard !outcome.isDone || !standing.isActive else { return }
+        let notStarted =
+            outcome.isDone ? "the program of \(standing.path ?? ServiceUnits.service) is missing" : outcome.reason
+        let reason = standing.statusLine.map { TerminalText.escaped($0, limit: 1_000) } ?? notStarted
         throw CommandError(.unexpected, "waftd did not start: \(reason)", hint: "see: \(systemctl.scope.logCommand)")
     }
 

@@ -69,7 +69,7 @@ extension ServiceUnits {
     static func ofThisUser(_ scope: ServiceScope) throws(CommandError) -> ServiceUnits {
         let daemon = try OwnPrograms.daemon()
         guard scope == .user else {
-            for place in ["/home/", "/root/", "/run/", "/tmp/"] where daemon.hasPrefix(place) {
+            for place in ["/home/", "/root/", "/run/", "/tmp/", "/var/tmp/"] where daemon.hasPrefix(place) {
                 throw CommandError(
                     .usage,
                     "a service of the machine sees nothing in \(place.dropLast()): install Waft elsewhere first",
@@ -77,11 +77,20 @@ extension ServiceUnits {
             }
             return ServiceUnits(scope: scope, daemon: daemon)
         }
+        let (home, port) = try homeAndPort()
+        return ServiceUnits(scope: scope, daemon: daemon, home: home, port: port)
+    }
+
+    /// The drop-ins that make installed units fit this user's folders and port.
+    static func dropInsOfThisUser() throws(CommandError) -> [Unit] {
+        let (home, port) = try homeAndPort()
+        return try dropIns(home: home, port: port)
+    }
+
+    private static func homeAndPort() throws(CommandError) -> (home: String?, port: UInt16?) {
         let context = try CommandContext()
         let home = ProcessInfo.processInfo.environment["WAFT_HOME"].flatMap { $0.isEmpty ? nil : $0 }
         let port = context.settings.port ?? Endpoints.defaultPort
-        return ServiceUnits(
-            scope: scope, daemon: daemon, home: home.map { URL(fileURLWithPath: $0).standardizedFileURL.path },
-            port: port == 0 ? nil : port)
+        return (home.map { URL(fileURLWithPath: $0).standardizedFileURL.path }, port == 0 ? nil : port)
     }
 }

@@ -4,8 +4,12 @@ import ArgumentParser
 struct ServiceRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Stop the service and remove its units; the Inbox and the settings stay.",
-        discussion: "Example: waft service remove"
+        abstract: "Stop the service, and let it start no more; the Inbox and the settings stay.",
+        discussion: """
+            Example: waft service remove
+
+            Units that waft service install has written are removed; those of a package or of Scripts/install stay, disabled.
+            """
     )
 
     @OptionGroup var whose: ServiceScopeOption
@@ -17,28 +21,35 @@ struct ServiceRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         let scope = try whose.scopeToChange()
-        let folder = try scope.folder()
-        let files = [ServiceUnits.service, ServiceUnits.socket].map { UnitFile(path: "\(folder)/\($0)") }
-        for file in files { try file.requireOwn(orForced: force) }
+        let folder = UnitFolder(path: try scope.folder())
+        let removed = folder.units + folder.dropIns
+        for file in removed { try file.requireOwn(orForced: force) }
         let systemctl = Systemctl(scope: scope)
         let isThere = await systemctl.isThere
-        // Both: a connection to the socket would start the service again.
-        if isThere { _ = await systemctl.call("disable", "--now", ServiceUnits.socket, ServiceUnits.service) }
-        let removed = files.filter { $0.owner != .nobody }
+        if isThere {
+            // The socket first: a connection to it would start the service again. One by one: systemd does nothing at all if
+            // it does not find one of them.
+            for unit in [ServiceUnits.socket, ServiceUnits.service] {
+                _ = await systemctl.call("stop", unit)
+                _ = await systemctl.call("disable", unit)
+            }
+        }
         for file in removed { try file.remove() }
+        folder.removeDanglingLinks()
         if isThere {
             try await systemctl.require("daemon-reload")
-            _ = await systemctl.call("reset-failed", ServiceUnits.service)
+            for unit in [ServiceUnits.socket, ServiceUnits.service] { _ = await systemctl.call("reset-failed", unit) }
         }
         let standing = await ServiceStanding.read(scope)
         if output.json { return EventLine.service(standing.fields(units: removed.map(\.path))).print() }
         for file in removed { Console.shared.result("removed \(TerminalText.escaped(file.path, limit: 1_000))") }
-        if removed.isEmpty {
-            Console.shared.result("there were no units in \(TerminalText.escaped(folder, limit: 1_000))")
+        if removed.isEmpty, standing.path == nil {
+            Console.shared.result("there were no units in \(TerminalText.escaped(folder.path, limit: 1_000))")
         }
         if let path = standing.path {
             let unit = TerminalText.escaped(path, limit: 1_000)
-            Console.shared.note("\(unit) belongs to the package; it is stopped, and starts no more by itself")
+            Console.shared.note(
+                "\(unit) stays, as an installation has brought it; it is stopped, and starts no more by itself")
         }
         Console.shared.note("The Inbox, the settings and the identity of this machine stay.")
     }

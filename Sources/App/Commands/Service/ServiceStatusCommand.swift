@@ -18,7 +18,7 @@ struct ServiceStatusCommand: AsyncParsableCommand {
         if output.json {
             EventLine.service(standing.fields()).print()
         } else {
-            for (label, value) in Self.lines(standing) {
+            for (label, value) in Self.lines(standing, hidden: try await hiddenUnit(by: standing)) {
                 let padding = String(repeating: " ", count: 17 - label.count)
                 Console.shared.result("\(label)\(padding)\(TerminalText.escaped(value, limit: 400))")
             }
@@ -26,7 +26,15 @@ struct ServiceStatusCommand: AsyncParsableCommand {
         guard standing.isActive else { throw WaftExit.notRunning.code }
     }
 
-    private static func lines(_ standing: ServiceStanding) -> [(String, String)] {
+    /// The path of an installed unit which a copy of an earlier installation hides.
+    private func hiddenUnit(by standing: ServiceStanding) async throws -> String? {
+        guard let path = standing.path, path == "\(try standing.scope.folder())/\(ServiceUnits.service)" else {
+            return nil
+        }
+        return try await InstalledUnits.find(Systemctl(scope: standing.scope))?.paths.first
+    }
+
+    private static func lines(_ standing: ServiceStanding, hidden: String?) -> [(String, String)] {
         var lines = [("state", standing.state)]
         guard standing.isKnown else { return lines }
         lines.append(("starts by itself", standing.startsByItself ? "yes" : "no"))
@@ -37,6 +45,7 @@ struct ServiceStatusCommand: AsyncParsableCommand {
             lines.append(("after logout", lingers ? "it goes on" : "it ends; to keep it on: loginctl enable-linger"))
         }
         if let path = standing.path { lines.append(("unit", path)) }
+        if let hidden { lines.append(("not used", "\(hidden); to use it: waft service install")) }
         lines.append(("log", standing.scope.logCommand))
         return lines
     }

@@ -25,6 +25,27 @@ struct ServiceUnits {
         return port.map { [service, Unit(name: Self.socket, text: socketText($0))] } ?? [service]
     }
 
+    /// What a user's folders and port change in units that are installed for everybody.
+    ///
+    /// - Parameters:
+    ///   - home: `WAFT_HOME`; nil for the usual folders.
+    ///   - port: nil for a receiver without a socket.
+    /// - Throws: `CommandError` without a port: installed units have a socket.
+    static func dropIns(home: String?, port: UInt16?) throws(CommandError) -> [Unit] {
+        guard let port else {
+            throw CommandError(
+                .usage, "the port is 0, and the installed units receive on a port of their own",
+                hint: "waft config unset port, or set another one")
+        }
+        let service = home.map { Unit(name: dropInNames[0], text: "[Service]\n\(homeText($0))") }
+        // The empty line takes away the port of the unit.
+        let socket = Unit(name: dropInNames[1], text: "[Socket]\nListenStream=\nListenStream=\(port)\n")
+        return [service, port == Endpoints.defaultPort ? nil : socket].compactMap(\.self)
+    }
+
+    /// All names that a drop-in can have, below the folder of the units.
+    static let dropInNames = [service, socket].map { $0 + ".d/waft.conf" }
+
     private var serviceText: String {
         let sockets = port == nil ? "" : "Sockets=\(Self.socket)\n"
         let also = port == nil ? "" : "Also=\(Self.socket)\n"
@@ -32,6 +53,7 @@ struct ServiceUnits {
             [Unit]
             Description=Waft, receives files from machines of the local network
             Documentation=man:waftd(1)
+            \(condition)
 
             [Service]
             Type=notify
@@ -54,13 +76,19 @@ struct ServiceUnits {
             """
     }
 
-    private var userText: String { home.map { "Environment=\(Self.quoted("WAFT_HOME=\($0)"))\n" } ?? "" }
+    /// Units that outlive their program start nothing, and nothing fails. No quotes: a condition takes the rest of its line.
+    private var condition: String { "ConditionFileIsExecutable=\(daemon.replacing(scalar: "%", with: "%%"))" }
+
+    private var userText: String { home.map(Self.homeText) ?? "" }
+
+    private static func homeText(_ home: String) -> String { "Environment=\(quoted("WAFT_HOME=\(home)"))\n" }
 
     private func socketText(_ port: UInt16) -> String {
         """
         [Unit]
         Description=The port of Waft, on which connections wait while waftd restarts
         Documentation=man:waftd(1)
+        \(condition)
 
         [Socket]
         ListenStream=\(port)

@@ -52,6 +52,8 @@ struct UnitFile {
             let reason = SystemError.last
             throw CommandError(.unexpected, "\(TerminalText.escaped(path, limit: 1_000)) cannot be removed: \(reason)")
         }
+        // The folder of drop-ins, unless it has others.
+        if path.hasSuffix(".conf") { rmdir(SmallFile.folder(of: path)) }
     }
 
     private static func marked(_ unit: String) -> String { "\(mark)\(Digest.of(.xxh3_128, Array(unit.utf8)))\n\(unit)" }
