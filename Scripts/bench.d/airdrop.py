@@ -21,8 +21,8 @@ class Hosts:
     def __init__(self, places):
         self.places = places
         self.lab = os.path.join(places.root, "Scripts/lab")
-        places.on_close(lambda: subprocess.run([self.lab, "down", LAB]))
         subprocess.run([self.lab, "up", LAB, "--hosts", "kitchen,study", "--avahi", "none"], check=True)
+        places.on_close(lambda: subprocess.run([self.lab, "down", LAB]))
         for host in ["kitchen", "study"]:
             for words in ["-4 addr flush dev eth0", "-6 addr flush dev eth0 scope global"]:
                 subprocess.run(self.on(host, "ip", *words.split()), check=True)

@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 
@@ -54,15 +55,16 @@ def table(case, rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="Scripts/bench")
+    parser = argparse.ArgumentParser(
+        prog="Scripts/bench", description="Measures the release programs against a bare C loop over libssl, and against others.")
     parser.add_argument("root", help=argparse.SUPPRESS)
     parser.add_argument("cases", nargs="*", help="names of cases; all of them where none is named")
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=5, help="runs of each contestant; their median counts (default: 5)")
     parser.add_argument("--json", help="write the figures to this file too")
     parser.add_argument("--folder", default="/var/tmp", help="where the disk that is measured is (ext4 here)")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes: to see that it works, not to quote")
     parser.add_argument("--readme", action="store_true", help="measure what the README quotes, and write it there")
-    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--list", action="store_true", help="name the cases and run none")
     options = parser.parse_intermixed_args()
     if options.list:
         for name, case in CASES.items():
@@ -78,9 +80,10 @@ def main():
     memory = tempfile.mkdtemp(prefix="waft-bench-", dir="/dev/shm")
     # Temporary files are removed with the rest, also after an interruption.
     tempfile.tempdir = memory
-    places = Places(options.root, disk, memory, 10 if options.quick else 1)
+    places = None
     figures = {"machine": {"system": platform.platform(), "cores": os.cpu_count(), "runs": options.runs}, "cases": {}}
     try:
+        places = Places(options.root, disk, memory, 10 if options.quick else 1)
         for name in options.cases or CASES:
             for title, contestants in CASES[name](places):
                 results = {}
@@ -101,8 +104,19 @@ def main():
                 json.dump(figures, file, indent=1)
         if options.readme:
             readme.write(os.path.join(options.root, "README.md"), figures)
+    except FileNotFoundError as missing:
+        if os.sep in str(missing.filename or os.sep):
+            raise
+        print(f"bench: {missing.filename} is not installed: Scripts/setup bench", file=sys.stderr)
+        return 69
+    except subprocess.CalledProcessError as failed:
+        # A program that cannot do its work here has said why, and what to do.
+        if failed.returncode != 69:
+            print(f"bench: {os.path.basename(failed.cmd[0])} ended with {failed.returncode}", file=sys.stderr)
+        return failed.returncode if failed.returncode > 0 else 1
     finally:
-        places.close()
+        if places:
+            places.close()
         shutil.rmtree(disk, ignore_errors=True)
         shutil.rmtree(memory, ignore_errors=True)
     return 0

@@ -17,8 +17,8 @@ class Lab:
 
     def __init__(self, places, name):
         self.program, self.name = os.path.join(places.root, "Scripts/lab"), f"bench-{name}-{os.getpid()}"
-        places.on_close(lambda: subprocess.run([self.program, "down", self.name]))
         subprocess.run([self.program, "up", self.name, "--hosts", "kitchen,study", "--avahi", "none"], check=True)
+        places.on_close(lambda: subprocess.run([self.program, "down", self.name]))
         for host in self.ADDRESSES:
             # localsendd asks the system for the address towards the Internet.
             subprocess.run(self.on(host, *"ip route add default dev eth0".split()), check=True)
