@@ -39,7 +39,7 @@ struct ArrivalsTests {
             try await Desktop.with(in: folder + "/desktop") { desktop in
                 var host = Host.loopback(folder + "/kitchen")
                 host.environment.merge(desktop.environment) { $1 }
-                host.environment["PATH"] = folder + "/bin:/usr/bin:/bin"
+                host.environment["PATH"] = folder + "/bin:\(BareSystem.programs)"
                 host.environment.merge(environment) { $1 }
                 var sender = Host.loopback(folder + "/study")
                 sender.environment["WAFT_NAME"] = "study"

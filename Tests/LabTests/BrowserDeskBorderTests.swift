@@ -229,7 +229,7 @@ extension BrowserDeskTests {
                 try stage.write("bin/xdg-open", Data())
                 try writeScript("#!/bin/sh\necho \"$1\" > '\(stage.folder)/door'\n", to: stage.folder + "/bin/xdg-open")
                 try writeScript("#!/bin/sh\necho firefox-esr.desktop\n", to: stage.folder + "/bin/xdg-settings")
-                kitchen.environment["PATH"] = stage.folder + "/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+                kitchen.environment["PATH"] = stage.folder + "/bin:\(BareSystem.programs)"
                 let host = kitchen
                 let browser = stage.browser
                 // The folders above are open: only the desk's own hold others off.

@@ -181,7 +181,7 @@ struct DeskInterfaceTests {
             try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
             try writeScript(
                 "#!/bin/sh\ncase $1 in data-*) sleep 1 ;; esac\nexec /bin/cat \"$@\"\n", to: programs + "/cat")
-            slow.environment["PATH"] = programs + ":/usr/bin:/bin"
+            slow.environment["PATH"] = programs + ":\(BareSystem.programs)"
             try "one".write(toFile: kitchen.home + "/a.txt", atomically: false, encoding: .utf8)
             try await study.withReceiver { [slow] peer in
                 try await withDesk(slow) { desk in

@@ -91,7 +91,7 @@ struct EligibilityTests {
             kitchen.environment["WAFT_OPEN_RECEIVED_URLS"] = "https"
             try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
             try writeScript("#!/bin/sh\nprintf '%s\\n' \"$@\" >> '\(folder)/opened'\n", to: folder + "/bin/xdg-open")
-            kitchen.environment["PATH"] = folder + "/bin:/usr/bin:/bin"
+            kitchen.environment["PATH"] = folder + "/bin:\(BareSystem.programs)"
             try await kitchen.withReceiver { running in
                 let url = "https://example.com/?a=$(id)&b=';id;'"
                 let words = ["send", "--url", url, "--url", "http://example.com/", "--wait", "opened", "--json"]

@@ -157,7 +157,7 @@ struct InboxOpenInTests {
             var shelf = shelf
             let open = shelf.folder + "/out/opened"
             try writeScript("#!/bin/sh\necho \"$1\" > '\(open)'\n", to: shelf.folder + "/bin/xdg-open")
-            shelf.host.environment["PATH"] = shelf.folder + "/bin:/usr/bin:/bin"
+            shelf.host.environment["PATH"] = shelf.folder + "/bin:\(BareSystem.programs)"
             for verb in ["open", "open-in"] {
                 let refused = try await shelf.waft("inbox", verb, "run.sh")
                 #expect(refused.exit == 13 && refused.errors.contains("--anyway"), "\(refused)")

@@ -21,7 +21,7 @@ struct OptionsActionTests {
     ) async throws {
         try await withTemporaryFolder { folder in
             var shelf = try ApplicationShelf(folder, display: display)
-            shelf.host.environment["PATH"] = folder + "/bin:/usr/bin:/bin"
+            shelf.host.environment["PATH"] = folder + "/bin:\(BareSystem.programs)"
             try "hello\n".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
             try await body(shelf)
         }

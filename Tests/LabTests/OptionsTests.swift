@@ -12,7 +12,7 @@ struct OptionsTests {
             try writeScript("#!/bin/sh\ncat > /dev/null\n", to: folder + "/bin/" + name)
         }
         host.environment = host.environment.merging([
-            "PATH": folder + "/bin:/usr/bin:/bin", "DISPLAY": ":99", "WAYLAND_DISPLAY": "",
+            "PATH": folder + "/bin:\(BareSystem.programs)", "DISPLAY": ":99", "WAYLAND_DISPLAY": "",
             "DBUS_SESSION_BUS_ADDRESS": "",
             "XDG_RUNTIME_DIR": folder,
         ]) { $1 }

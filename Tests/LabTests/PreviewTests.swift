@@ -65,7 +65,7 @@ struct PreviewTests {
             try writeScript("#!/bin/sh\necho 'Title: x'; echo 'Pages:          3'\n", to: folder + "/bin/pdfinfo")
             try writeScript(
                 "#!/bin/sh\nhead -c 8 /dev/stdin; printf '\\n\\033[2Jred\\n\\n\\f'\n", to: folder + "/bin/pdftotext")
-            host.environment["PATH"] = folder + "/bin:/usr/bin:/bin"
+            host.environment["PATH"] = folder + "/bin:\(BareSystem.programs)"
             for name in ["report.pdf", "report.png"] { try write(Array("%PDF-1.4\n%%EOF\n".utf8), folder + "/" + name) }
             let shown = try await host.run(arguments: ["preview", "report.pdf"], in: folder)
             let lines = ["report.pdf: com.adobe.pdf, 15 bytes, 3 pages", "  %PDF-1.4", "  \\u{1B}[2Jred", ""]
@@ -93,7 +93,7 @@ struct PreviewTests {
                 esac
                 """
             try writeScript(script + "\n", to: folder + "/bin/pdftocairo")
-            host.environment["PATH"] = folder + "/bin:/usr/bin:/bin"
+            host.environment["PATH"] = folder + "/bin:\(BareSystem.programs)"
             try write(Array("%PDF-1.4 report\n".utf8), folder + "/a.pdf")
             try write(Array("%PDF-1.4 report\n".utf8), folder + "/a.png")
             let page = ["preview", "a.pdf", "--page", "2", "--pixels", "64", "--out"]

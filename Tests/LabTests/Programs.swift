@@ -100,8 +100,9 @@ struct Host: Sendable {
 
     func configuration(_ program: String, _ arguments: [String], in folder: String? = nil) -> Configuration {
         var variables: [Environment.Key: String?] = ["WAFT_HOME": home]
-        for (name, value) in environment {
-            if let key = Environment.Key(rawValue: name) { variables[key] = value }
+        let bare = BareSystem.variables(hasHome: environment["HOME"] != nil)
+        for (name, value) in bare.merging(environment, uniquingKeysWith: { $1 }) {
+            if let key = Environment.Key(rawValue: name) { variables.updateValue(value, forKey: key) }
         }
         let words = prefix + [program] + arguments
         return Configuration(

@@ -17,7 +17,7 @@ struct ScriptHelpTests {
             for program in ["apt-get", "dpkg-query", "sudo", "swift", "unshare", "ip"] {
                 try writeScript("#!/bin/sh\ntouch '\(folder)/called-\(program)'\nexit 1\n", to: folder + "/\(program)")
             }
-            let host = Host(home: folder, environment: ["PATH": folder + ":/usr/bin:/bin"])
+            let host = Host(home: folder, environment: ["PATH": folder + ":\(BareSystem.programs)"])
             let shown = try await host.run("\(Programs.root)/Scripts/\(name)", ["--help"])
             #expect(shown.exit == 0, "\(shown)")
             let line = shown.output.split(separator: "\n").first ?? ""

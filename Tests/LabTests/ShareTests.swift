@@ -9,7 +9,7 @@ struct ShareTests {
         var host = Host.loopback(folder + "/home")
         try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
         host.environment.merge([
-            "PATH": folder + "/bin:/usr/bin:/bin", "DISPLAY": "", "WAYLAND_DISPLAY": "", "HOME": folder,
+            "PATH": folder + "/bin:\(BareSystem.programs)", "DISPLAY": "", "WAYLAND_DISPLAY": "", "HOME": folder,
             "XDG_CONFIG_HOME": "", "XDG_PICTURES_DIR": "", "DBUS_SESSION_BUS_ADDRESS": "",
         ]) { $1 }
         return host
@@ -44,7 +44,7 @@ struct ShareTests {
     func list() async throws {
         try await withTemporaryFolder { folder in
             var host = try host(folder)
-            try addProgram("lp", in: folder)
+            for name in ["lp", "xdg-email"] { try addProgram(name, in: folder) }
             try "x".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
             try Data([0xFF, 0xD8]).write(to: URL(fileURLWithPath: folder + "/b.jpg"))
             func list(_ words: String...) async throws -> [String] {

@@ -38,7 +38,8 @@ struct ShareWindowTests {
                 var host = Host.loopback(folder + "/kitchen")
                 host.environment.merge(desktop.environment) { $1 }
                 host.environment.merge([
-                    "DISPLAY": desktop.display, "HOME": folder + "/home", "PATH": folder + "/bin:/usr/bin:/bin",
+                    "DISPLAY": desktop.display, "HOME": folder + "/home",
+                    "PATH": folder + "/bin:\(BareSystem.programs)",
                     "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": "", "XDG_PICTURES_DIR": "",
                 ]) { $1 }
                 try await body(Place(host: host, folder: folder))

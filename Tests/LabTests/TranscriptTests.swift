@@ -292,7 +292,7 @@ struct TranscriptTests {
         host.prefix = ["/usr/bin/env", "-C", host.home] + variables.flatMap { ["-u", $0] }
         host.environment.merge([
             "HOME": host.home, "WAFT_NAME": name, "TERM": "dumb", "LC_ALL": "C.UTF-8",
-            "PATH": Programs.folder + ":/usr/bin:/bin",
+            "PATH": Programs.folder + ":\(BareSystem.programs)",
         ]) { $1 }
         return host
     }
