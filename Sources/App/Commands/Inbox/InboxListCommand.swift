@@ -16,7 +16,7 @@ struct InboxListCommand: AsyncParsableCommand {
         discussion: """
             Example: waft inbox list --json, or: waft inbox list --type public.image --from study --since 2d
 
-            With --type, --from, --since or --state only items that Waft has stored are listed, including those in folders \
+            The newest item is the last. With --type, --from, --since or --state only items that Waft has stored are listed, including those in folders \
             of the Inbox. --watch prints one line for each new item, each handler result and each item that leaves, until \
             Ctrl-C; exit code 69 if no receiver is running, or when it ends.
             """
@@ -49,6 +49,7 @@ struct InboxListCommand: AsyncParsableCommand {
             return Console.shared.note("\(what) in \(TerminalText.escaped(context.home.inbox))")
         }
         let people = context.people
+        if !output.json { Console.shared.result(InboxRow.heading) }
         for row in rows {
             guard !output.json else {
                 EventLine.entry(row.fields(people)).print()
@@ -69,38 +70,25 @@ struct InboxListCommand: AsyncParsableCommand {
             throw CommandError(.unexpected, TerminalText.escaped(error.message))
         }
         // Items that were accepted into a folder have no rows here: the folder has one.
-        let own = ((try? arrivals(.all)) ?? []).filter { $0.destination.folder == nil }
-        let byName = Dictionary(own.map { ($0.nameOnDisk, $0) }) { _, later in later }
-        return entries.map { entry in
-            let arrival = byName[entry.name]
-            return InboxRow(entry: entry, shownName: arrival?.stored.name.text ?? entry.name, arrival: arrival)
+        let own = ((try? JournalReading.entriesThere()) ?? []).filter { $0.arrival.destination.folder == nil }
+        let byName = Dictionary(own.map { ($0.arrival.nameOnDisk, $0) }) { _, later in later }
+        let rows = entries.map { entry in
+            let known = byName[entry.name]
+            return InboxRow(entry: entry, shownName: known?.arrival.stored.name.text ?? entry.name, known)
         }
+        return InboxRow.sorted(rows)
     }
 
     /// The wanted arrivals that are in the Inbox.
     private static func rows(_ choice: ArrivalChoice, in inbox: String) throws(CommandError) -> [InboxRow] {
-        try arrivals(choice.filter).compactMap { arrival in
+        try JournalReading.entriesThere(choice.filter).compactMap { known in
+            let arrival = known.arrival
             let path = arrival.stored.path
             guard let name = PathText.part(of: path, below: inbox), let entry = InboxListing.entry(at: path) else {
                 return nil
             }
             let own = arrival.protection.isSealed && arrival.item.kind != .tree ? SealedName.own(name) : nil
-            return InboxRow(entry: entry, shownName: own ?? name, arrival: arrival)
-        }
-    }
-
-    /// Arrivals that are read at a time.
-    private static let page = 1_024
-
-    /// The arrivals of the journal without a recorded departure from the Inbox.
-    private static func arrivals(_ filter: ArrivalFilter) throws(CommandError) -> [Arrival] {
-        try JournalReading.read { reader throws(JournalError) in
-            var arrivals: [Arrival] = []
-            while true {
-                let entries = try reader.entriesThere(after: arrivals.last?.number, count: page, filter: filter)
-                arrivals += entries.map(\.arrival)
-                guard entries.count == page else { return arrivals }
-            }
+            return InboxRow(entry: entry, shownName: own ?? name, known)
         }
     }
 }

@@ -17,6 +17,8 @@ struct InboxRow {
         var kind: String
         var size: UInt64?
         var modified: String
+        /// When it arrived; absent for an entry that another program made.
+        var arrived: String?
         var mark: String?
         /// How it is sealed: `unlessOpen` and others; absent for an item that is not.
         var protection: String?
@@ -31,11 +33,19 @@ struct InboxRow {
     /// Its name, or its path below the Inbox.
     var shownName: String
     var arrival: Arrival?
+    /// When it arrived; nil for an entry that another program made.
+    var arrived: WallTime?
+
+    init(entry: InboxListing.Entry, shownName: String, _ known: JournalEntry?) {
+        (self.entry, self.shownName) = (entry, shownName)
+        (arrival, arrived) = (known?.arrival, known?.arrived)
+    }
 
     func fields(_ people: Acquaintances) -> Fields {
         var fields = Fields(
             stored: entry.name, path: entry.path, kind: kind, size: entry.size,
-            modified: ISOTime.text(WallTime(milliseconds: entry.modified.seconds &* 1_000)), mark: entry.mark)
+            modified: ISOTime.text(WallTime(milliseconds: entry.modified.seconds &* 1_000)),
+            arrived: arrived.map(ISOTime.text), mark: entry.mark)
         if let arrival {
             (fields.arrival, fields.name) = (arrival.number.value, arrival.item.name.text)
             fields.type = arrival.type.identifier
@@ -57,18 +67,31 @@ struct InboxRow {
         }
     }
 
+    /// The names of the columns of `line`.
+    static let heading = "No.        Size  Arrived              Item"
+
+    /// Fills the column of a time.
+    private static let noTime = "-" + String(repeating: " ", count: 18)
+
+    /// The oldest arrival first, and before it the entries that other programs made.
+    static func sorted(_ rows: [InboxRow]) -> [InboxRow] {
+        rows.filter { $0.arrival == nil }
+            + rows.compactMap { row in row.arrival.map { (number: $0.number.value, row: row) } }
+            .sorted { $0.number < $1.number }.map(\.row)
+    }
+
     func line(_ people: Acquaintances) -> String {
         let sealed = arrival.flatMap { $0.protection.isSealed ? $0 : nil }
         let size = entry.kind == .file ? ByteCount.text(sealed?.size ?? entry.size ?? 0) : entry.kind.rawValue
         let padding = String(repeating: " ", count: max(0, 10 - size.count))
         let number = arrival.map { String($0.number.value) } ?? "-"
-        let modified = JournalText.time(WallTime(milliseconds: entry.modified.seconds &* 1_000))
+        let time = arrived.map(JournalText.time) ?? Self.noTime
         let sender = arrival.map { arrival in
             let introduction = people.introduction(of: arrival.peer, callingItself: arrival.senderName)
             return " from " + TerminalText.escaped(introduction.name)
         }
         return "\(number)\(String(repeating: " ", count: max(0, 5 - number.count)))\(padding)\(size)  "
-            + "\(modified)  \(TerminalText.escaped(shownName, limit: 1_000))\(sender ?? "")"
+            + "\(time)  \(TerminalText.escaped(shownName, limit: 1_000))\(sender ?? "")"
             + (sealed == nil ? "" : "  (sealed)")
     }
 

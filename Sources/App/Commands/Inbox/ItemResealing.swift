@@ -28,7 +28,7 @@ enum ItemResealing {
         case .refused(let reason): throw CommandError(.unexpected, TerminalText.escaped(reason, limit: 1_000))
         default: throw CommandError(.unexpected, "the receiver gave no answer")
         }
-        let changed = try JournalReading.entry("\(number)")?.arrival ?? entry.arrival
+        let changed = try JournalReading.entry(number)?.arrival ?? entry.arrival
         if json {
             let name = EventLine.ArrivalName(changed)
             return EventLine.resealed(EventLine.Resealed(name: name, protection: changed.protection)).print()

@@ -11,6 +11,7 @@ struct Verifying {
     let json: Bool
     private var progress = ProgressLine(total: nil)
     private var read: UInt64 = 0
+    private let drawing = Throttle()
     private var counts: [ItemFinding.State: Int] = [:]
     /// Items that are locked: only their sealed form was compared.
     private var locked = 0
@@ -87,7 +88,7 @@ struct Verifying {
 
     private mutating func draw(_ bytes: Int) {
         read &+= UInt64(bytes)
-        guard Console.shared.isInteractive else { return }
+        guard Console.shared.isInteractive, drawing.isDue() else { return }
         Console.shared.status(progress.text(bytes: read, at: .now, width: Console.shared.width))
     }
 
