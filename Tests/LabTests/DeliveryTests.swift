@@ -215,18 +215,41 @@ struct DeliveryTests {
                 #expect(shown.output.contains("exit code 9"))
                 // By its name; its number works too.
                 let retried = try await kitchen.host.run(arguments: ["inbox", "retry", "a.png"])
-                #expect(retried.exit == 0 && retried.output == "item 1: given to its handler again\n")
+                #expect(retried.exit == 0 && retried.output == "1  a.png: opened by Photos\n", "\(retried)")
                 _ = try await running.log.first("opened")
                 #expect(kitchen.lines() == ["a.png"])
                 let unknown = try await kitchen.host.run(arguments: ["inbox", "retry", "99"])
                 #expect(unknown.exit == 66)
-                #expect(unknown.errors.contains("no item is numbered 99"), "\(unknown.errors)")
+                #expect(unknown.errors.contains("no item is named or numbered \"99\""), "\(unknown.errors)")
             }
             #expect(try await kitchen.host.run(arguments: ["inbox", "retry", "nope"]).exit == 66)
             let stopped = try await kitchen.host.run(arguments: ["inbox", "retry", "1"])
             #expect(stopped.exit == 69)
             let history = try await kitchen.host.run(arguments: ["history"])
             #expect(history.output.contains("a.png") && history.output.contains("opened"), "\(history.output)")
+        }
+    }
+
+    @Test("waft inbox retry says the answers of the handlers, and with --no-wait it waits for none")
+    func retrying() async throws {
+        try await withKitchen { kitchen in
+            try await kitchen.add(
+                "Photos",
+                #"""
+                case $WAFT_NAME in a*) exit 0 ;; b*) exit 75 ;; *) echo "the album is full" >&2; exit 9 ;; esac
+                """#)
+            try await kitchen.host.withReceiver { running in
+                #expect(try await kitchen.send(["a.png", "b.png", "c.png"], [], to: running).exit == 0)
+                for event in ["opened", "deferred", "failed"] { _ = try await running.log.first(event) }
+                let all = try await kitchen.host.run(arguments: ["inbox", "retry", "--numbers", "1-3"])
+                #expect(all.exit == 16 && all.output == "1  a.png: opened by Photos\n", "\(all)")
+                #expect(all.errors.contains("waft: 2  b.png: Photos said later"), "\(all)")
+                #expect(all.errors.contains("waft: 3  c.png: Photos failed: exit code 9"), "\(all)")
+                let events = try await kitchen.host.run(arguments: ["inbox", "retry", "3", "--json"]).events
+                #expect(events.map(\.event) == ["retried", "failed"] && events.last?.exitCode == 9)
+                let unseen = try await kitchen.host.run(arguments: ["inbox", "retry", "c.png", "--no-wait"])
+                #expect(unseen.exit == 0 && unseen.output == "3  c.png: given to its handler again\n", "\(unseen)")
+            }
         }
     }
 

@@ -87,7 +87,7 @@ struct InboxVerbTests {
                 #expect(try await kitchen.inbox("verify").output == "1 ok\n")
                 #expect(try await kitchen.inbox("verify", "1").exit == 66)
                 let retried = try await kitchen.inbox("retry", "1")
-                #expect(retried.exit == 66 && retried.errors == "waft: item 1 has left the Inbox\n", "\(retried)")
+                #expect(retried.exit == 66 && retried.errors.contains("item 1 has left the Inbox"), "\(retried)")
             }
             // And without a receiver.
             #expect(try await kitchen.inbox("remove", "c.txt").exit == 0)

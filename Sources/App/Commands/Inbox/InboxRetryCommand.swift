@@ -1,58 +1,41 @@
 import ArgumentParser
-import Control
-import Endpoints
-import Journal
-import Settings
 import Sharing
 
 /// `waft inbox retry`: ask handlers again.
 struct InboxRetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Give an item to its handler again.",
-        discussion: "Example: waft inbox retry 12, or: waft inbox retry report.pdf"
+        abstract: "Give items to their handlers again, and wait for the answers.",
+        discussion: """
+            Example: waft inbox retry 12, or: waft inbox retry --state failed
+
+            A handler that says no or later, or fails, is exit code 16. Ctrl-C ends the wait, and the receiver goes on; with \
+            --no-wait the command ends at once. 69 if no receiver is running.
+            """
     )
 
     @Argument(
         help: ArgumentHelp("Numbers of items, as waft inbox shows them, or their names.", valueName: "item"),
         completion: .inboxItems)
-    var arrivals: [String]
+    var arrivals: [String] = []
+
+    @OptionGroup var selection: SelectionOptions
+
+    @Flag(name: .long, help: "Do not wait for the answers of the handlers.")
+    var noWait = false
 
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        try selection.check(hasWords: !arrivals.isEmpty)
+    }
+
     func run() async throws {
-        var exit = WaftExit.done
-        for wanted in arrivals {
-            guard let failure = try await retry(wanted) else { continue }
-            if exit == .done { exit = failure.exit }
-        }
+        let context = try CommandContext(isForgiving: true)
+        let items = try selection.items(arrivals, context)
+        if selection.dryRun { throw ChosenItem.show(items, context.people, json: output.json).code }
+        let retrying = Retrying(context: context, json: output.json)
+        let exit = noWait ? try await retrying.begin(items) : try await retrying.finish(items)
         if exit != .done { throw exit.code }
-    }
-
-    /// - Returns: the failure, which has been shown; nil after a success.
-    private func retry(_ wanted: String) async throws(CommandError) -> CommandError? {
-        let named = Int64(wanted) == nil ? try JournalReading.entry(wanted) : nil
-        guard let number = Int64(wanted) ?? named?.arrival.number.value else {
-            return show(
-                CommandError(.inputMissing, JournalReading.unknown(wanted), hint: "see: waft inbox"), .wanted(wanted))
-        }
-        switch try await Daemon.ask(.retry(arrival: number)) {
-        case .done:
-            output.json
-                ? EventLine.retried(EventLine.Retried(arrival: number)).print()
-                : Console.shared.result("item \(number): given to its handler again")
-            return nil
-        case .unknown(let reason):
-            return show(CommandError(.inputMissing, TerminalText.escaped(reason)), .arrival(number))
-        case .refused(let reason):
-            return show(
-                CommandError(.unexpected, "item \(number): \(TerminalText.escaped(reason))"), .arrival(number))
-        default: throw CommandError(.unexpected, "the receiver gave no answer")
-        }
-    }
-
-    private func show(_ failure: CommandError, _ subject: EventLine.Subject) -> CommandError {
-        output.json ? EventLine(failure, of: subject).print() : Console.shared.note("waft: \(failure)")
-        return failure
     }
 }

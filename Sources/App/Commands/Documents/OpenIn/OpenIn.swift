@@ -74,11 +74,7 @@ struct OpenIn {
             let outcome = try await HandlerRequest(context).call(bundle, arrival, annotation)
             let name = TerminalText.escaped(bundle.shownName)
             guard outcome.answer == .yes else {
-                let reason = outcome.reason.isEmpty ? "" : ": " + TerminalText.escaped(outcome.reason, limit: 400)
-                let answer = outcome.answer == .failed ? "failed" : "said \(outcome.answer.rawValue)"
-                throw CommandError(
-                    .handlerSaidNo, "\(subject.head): \(name) \(answer)\(reason)",
-                    hint: "its output: waft inbox show \(arrival.number)")
+                throw CommandError(outcome, of: bundle.shownName, head: subject.head, arrival.number)
             }
             let reply = EventLine.HandlerReply(handlerAnswer: outcome.answer.rawValue, exitCode: outcome.exitCode)
             if json {
@@ -111,7 +107,7 @@ struct OpenIn {
         guard let folder, let arrival = subject.arrival else { return subject.path }
         var path: String?
         let leaving = Leaving(inbox: try context.inbox, now: false, json: json)
-        let exit = try await leaving.each(["\(arrival.number)"]) { entry throws(LeavingError) in
+        let exit = try await leaving.each([ChosenItem(number: arrival.number)]) { entry throws(LeavingError) in
             let taken = try InboxLeaving.take(entry.arrival, inbox: leaving.inbox, to: folder)
             path = taken.path
             return Leaving.Ending(
