@@ -83,16 +83,25 @@ struct InboxVerbTests {
 
     @Test("the last line of the list has the count and the bytes, folders as they arrived")
     func listSummary() throws {
-        func row(_ kind: InboxListing.Entry.Kind, _ size: UInt64?, _ arrival: Arrival? = nil) -> InboxRow {
+        func row(_ kind: InboxListing.Entry.Kind, _ size: UInt64?, _ known: JournalEntry? = nil) -> InboxRow {
             let entry = InboxListing.Entry(
                 name: "a", path: "/Inbox/a", kind: kind, size: size, modified: Timestamp(seconds: 0, nanoseconds: 0))
-            return InboxRow(entry: entry, shownName: "a", arrival: arrival)
+            return InboxRow(entry: entry, shownName: "a", known)
         }
         #expect(InboxRow.summary([row(.file, 1)]) == "1 item, 1 byte")
-        #expect(InboxRow.summary([row(.file, 1), row(.folder, nil, try entry().arrival)]) == "2 items, 5 bytes")
+        #expect(InboxRow.summary([row(.file, 1), row(.folder, nil, try entry())]) == "2 items, 5 bytes")
         #expect(
             InboxRow.summary([row(.file, 2), row(.folder, nil), row(.link, nil)])
                 == "3 items, 2 bytes, without the contents of 1 folder")
+    }
+
+    @Test("--numbers takes numbers and ranges, and nothing else")
+    func numbers() throws {
+        let set = try #require(NumberSet("1-3,7"))
+        #expect((0...9).filter { set.contains($0) } == [1, 2, 3, 7])
+        for text in ["", "1,", "3-1", "0", "-1", "1-", "1-2-3", "01", "+1", "a", "1 2", "9223372036854775808"] {
+            #expect(NumberSet(text) == nil, "\(text)")
+        }
     }
 
     @Test("the closing count names the kinds that exist")

@@ -34,20 +34,28 @@ struct DocumentSubject {
     }
 
     /// - Parameters:
-    ///   - item: number or name of an item in the Inbox.
+    ///   - item: number, name or path of an item in the Inbox.
     ///   - reader: the reader of a sealed one.
     /// - Throws: `CommandError` `inputMissing` if it is not there; `locked`, `noRoom` for a sealed one, of which the path
     ///   is that of a clear copy.
     init(item: String, for reader: ClearDocument.Reader = .applications) throws(CommandError) {
+        try self.init(item: ChosenItem(word: item), for: reader)
+    }
+
+    /// The same for an item that was named or selected.
+    init(item: ChosenItem, for reader: ClearDocument.Reader = .applications) throws(CommandError) {
         try self.init(stored: item)
         if let arrival, arrival.protection.isSealed { path = try ClearDocument.path(of: arrival, for: reader) }
     }
 
-    /// - Parameter item: number or name of an item in the Inbox, which stays as it is: a sealed one cannot be read.
+    /// - Parameter item: an item in the Inbox, which stays as it is: a sealed one cannot be read.
     /// - Throws: `CommandError` `inputMissing` if it is not there.
-    init(stored item: String) throws(CommandError) {
-        guard let entry = try JournalReading.entry(item) else {
-            throw CommandError(.inputMissing, JournalReading.unknown(item), hint: "see: waft history")
+    init(stored item: ChosenItem) throws(CommandError) {
+        let entry: JournalEntry
+        switch item {
+        case .item(let found): entry = found
+        case .unknown(let word):
+            throw CommandError(.inputMissing, JournalReading.unknown(word), hint: "see: waft history")
         }
         head = FindingText.head(entry)
         if let left = JournalText.departure(entry) { throw CommandError(.inputMissing, "\(head): \(left)") }

@@ -63,7 +63,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
     }
 
     private func showInFolder() async throws {
-        let subject = try DocumentSubject(stored: arrival)
+        let subject = try DocumentSubject(stored: ChosenItem(word: arrival))
         do throws(BusError) {
             try await FileManagerWindow.show([subject.path])
         } catch {

@@ -8,7 +8,7 @@ struct InboxOpenInCommand: AsyncParsableCommand {
         discussion: """
             Example: waft inbox open-in 12, or: waft inbox open-in 12 evince --copy ~/Documents
 
-            As waft open-in FILE, and the handlers of the item come first in the list: the journal has the call as one that \
+            With options that select items the only word is the program: waft inbox open-in --match '*.pdf' evince. As waft open-in FILE, and the handlers of the item come first in the list: the journal has the call as one that \
             you asked for. A handler that says no or later, or fails, is exit code 16. An application gets the file in the \
             Inbox, where it is read-only; --copy moves the item out before, as waft inbox take does.
             """
@@ -17,13 +17,15 @@ struct InboxOpenInCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp("Number of the item, as waft inbox shows it, or its name.", valueName: "item"),
         completion: .inboxItems)
-    var arrival: String
+    var arrival: String?
 
     @Argument(
         help: ArgumentHelp(
             "Number of the list, name as it is shown, desktop id of an application, or identifier of a handler.",
             valueName: "app"))
     var app: String?
+
+    @OptionGroup var selection: SelectionOptions
 
     @Option(
         name: .long,
@@ -37,10 +39,36 @@ struct InboxOpenInCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        guard selection.isEmpty else {
+            guard let program = arrival, app == nil else {
+                throw ValidationError("With options that select items, name the program alone.")
+            }
+            // The lists of two items can be different.
+            if Int(program) != nil { throw ValidationError("Name the program: its number differs from item to item.") }
+            return
+        }
+        try selection.check(hasWords: arrival != nil)
+    }
+
     func run() async throws {
         let context = try CommandContext(isForgiving: true)
+        let items = try selection.items([arrival].compactMap(\.self), context)
+        if selection.dryRun { throw ChosenItem.show(items, context.people, json: output.json).code }
         let openIn = OpenIn(
             context, json: output.json, anyway: opening.anyway, annotation: try annotations.read(), folder: copy)
-        try await openIn.run(DocumentSubject(item: arrival), app: app)
+        guard !selection.isEmpty else {
+            return try await openIn.run(DocumentSubject(item: items[0]), app: app)
+        }
+        var exit = WaftExit.done
+        for item in items {
+            do {
+                try await openIn.run(DocumentSubject(item: item), app: arrival)
+            } catch let failure as CommandError {
+                item.show(failure, json: output.json)
+                if exit == .done { exit = failure.exit }
+            }
+        }
+        if exit != .done { throw exit.code }
     }
 }

@@ -15,8 +15,9 @@ struct InboxTakeCommand: AsyncParsableCommand {
         commandName: "take",
         abstract: "Move items out of the Inbox, with the modes of your own files.",
         discussion: """
-            Example: waft inbox take 12 report.pdf ~/Documents
+            Example: waft inbox take 12 report.pdf ~/Documents, or: waft inbox take --from study --since 2d ~/Pictures
 
+            A word is the number of an item, its name or its path, and never a pattern; options select several items. \
             Existing files are never replaced: if the name exists, a number is added. On another disk the item is copied, \
             synced, read back and compared before it is deleted here. Exit code 15 if a handler still reads an item after \
             five seconds. A protected item is opened on its way out; exit code 18 while it is locked.
@@ -27,7 +28,9 @@ struct InboxTakeCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Numbers or names of items, then the target folder.",
             valueName: "item> ... <folder"), completion: .inboxItemsAndFolders)
-    var words: [String]
+    var words: [String] = []
+
+    @OptionGroup var selection: SelectionOptions
 
     @Option(
         name: .long,
@@ -39,8 +42,14 @@ struct InboxTakeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard words.count >= 2 else { throw ValidationError("Give one or more items, then the target folder.") }
-        guard name == nil || words.count == 2 else { throw ValidationError("--name needs exactly one item.") }
+        guard let folder = words.last else {
+            throw ValidationError("Name items and the target folder, such as: waft inbox take 12 ~/Documents.")
+        }
+        if words.count == 1, selection.isEmpty {
+            throw ValidationError("\(folder) alone is not enough: name items, then the target folder.")
+        }
+        try selection.check(hasWords: words.count > 1)
+        guard name == nil || words.count == 2 else { throw ValidationError("--name needs one item that you name.") }
     }
 
     func run() async throws {
@@ -49,9 +58,12 @@ struct InboxTakeCommand: AsyncParsableCommand {
                 throw CommandError(.usage, "--name cannot be used: \(TerminalText.escaped(error.said(of: text)))")
             }
         }
-        let leaving = Leaving(inbox: try CommandContext(isForgiving: true).inbox, now: readers.now, json: output.json)
+        let context = try CommandContext(isForgiving: true)
+        let leaving = Leaving(inbox: try context.inbox, now: readers.now, json: output.json)
         let directory = words[words.count - 1]
-        let exit = try await leaving.each(Array(words.dropLast())) { entry throws(LeavingError) in
+        let items = try selection.items(words.dropLast(), context)
+        if selection.dryRun { throw ChosenItem.show(items, context.people, json: output.json).code }
+        let exit = try await leaving.each(items) { entry throws(LeavingError) in
             let size = entry.arrival.size
             var progress = ProgressLine(total: size)
             var bytes: UInt64 = 0

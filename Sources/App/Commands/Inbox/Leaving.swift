@@ -31,28 +31,30 @@ struct Leaving {
 
     /// - Returns: the code of the first item that failed; the other items are still moved.
     func each(
-        _ wanted: [String], _ leave: (JournalEntry) throws(LeavingError) -> Ending
+        _ items: [ChosenItem], _ leave: (JournalEntry) throws(LeavingError) -> Ending
     ) async throws(CommandError) -> WaftExit {
         var exit = WaftExit.done
-        for wanted in wanted {
-            let code = try await one(wanted, leave)
+        for item in items {
+            let code = try await one(item, leave)
             if exit == .done { exit = code }
         }
         return exit
     }
 
     private func one(
-        _ wanted: String, _ leave: (JournalEntry) throws(LeavingError) -> Ending
+        _ item: ChosenItem, _ leave: (JournalEntry) throws(LeavingError) -> Ending
     ) async throws(CommandError) -> WaftExit {
-        guard let entry = try JournalReading.entry(wanted) else {
-            return fail(.inputMissing, JournalReading.unknown(wanted), name: wanted, nil)
+        // It may have left since it was chosen.
+        guard let chosen = item.entry, let entry = try JournalReading.entry(chosen.arrival.number) else {
+            if case .unknown(let word) = item { return fail(.inputMissing, JournalReading.unknown(word), item) }
+            return fail(.inputMissing, "it is no longer in the journal", item)
         }
         guard entry.departure == nil else {
             let reason = JournalText.departure(entry) ?? ""
-            return fail(.inputMissing, "\(FindingText.head(entry)): \(reason)", name: wanted, entry)
+            return fail(.inputMissing, "\(FindingText.head(entry)): \(reason)", item)
         }
         if let reader = try await InboxReaders.reader(of: entry.arrival.number, now: now) {
-            return fail(.noAnswer, "\(FindingText.head(entry)): \(reader); --now does it anyway", name: wanted, entry)
+            return fail(.noAnswer, "\(FindingText.head(entry)): \(reader); --now does it anyway", item)
         }
         // Another program may have moved it, and a later item may have its place.
         let isThere = try JournalReading.read { reader throws(JournalError) in
@@ -61,7 +63,7 @@ struct Leaving {
         guard isThere || whenReplaced != nil else {
             let message = "\(FindingText.head(entry)): it is gone, and a later item has its place"
             let hint = "waft inbox remove \(entry.arrival.number) forgets it, and leaves the later one alone"
-            return fail(.inputMissing, message, name: wanted, entry, hint: hint)
+            return fail(.inputMissing, message, item, hint: hint)
         }
         let outcome: Ending
         do throws(LeavingError) {
@@ -72,7 +74,7 @@ struct Leaving {
         } catch {
             Console.shared.endStatus()
             let failure = Self.failure(error)
-            return fail(failure.exit, failure.message, name: wanted, entry, hint: failure.hint)
+            return fail(failure.exit, failure.message, item, hint: failure.hint)
         }
         var remarks = [outcome.remark].compactMap(\.self)
         if outcome.hasLeft {
@@ -94,19 +96,9 @@ struct Leaving {
         return code
     }
 
-    /// - Parameters:
-    ///   - reason: escaped.
-    ///   - entry: nil if the journal has no such item.
-    private func fail(
-        _ code: WaftExit, _ reason: String, name: String, _ entry: JournalEntry?, hint: String? = nil
-    ) -> WaftExit {
-        if json {
-            let subject = entry.map { EventLine.Subject.item(EventLine.ArrivalName($0.arrival)) } ?? .wanted(name)
-            EventLine(CommandError(code, reason, hint: hint), of: subject).print()
-        } else {
-            Console.shared.note("waft: \(reason)")
-            if let hint { Console.shared.note("  \(hint)") }
-        }
+    /// - Parameter reason: escaped.
+    private func fail(_ code: WaftExit, _ reason: String, _ item: ChosenItem, hint: String? = nil) -> WaftExit {
+        item.show(CommandError(code, reason, hint: hint), json: json)
         return code
     }
 
