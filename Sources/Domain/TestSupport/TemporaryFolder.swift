@@ -6,10 +6,11 @@ import Foundation
 package final class TemporaryFolder: Sendable {
     package let path: String
 
-    package init() {
-        var template = Array("/tmp/waft.XXXXXX".utf8CString)
+    /// - Parameter place: on the file system that the test wants.
+    package init(in place: String = "/tmp") {
+        var template = Array("\(place)/waft.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            preconditionFailure("no temporary folder can be made in /tmp: \(String(cString: strerror(errno)))")
+            preconditionFailure("no temporary folder can be made in \(place): \(String(cString: strerror(errno)))")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

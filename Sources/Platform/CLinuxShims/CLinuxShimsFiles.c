@@ -48,8 +48,12 @@ ssize_t CLinuxShims_read_cached(int file, void *bytes, size_t count) {
     return preadv2(file, &piece, 1, -1, RWF_NOWAIT);
 }
 
-int CLinuxShims_fallocate_keep_size(int file, int64_t bytes) {
-    return fallocate(file, FALLOC_FL_KEEP_SIZE, 0, bytes);
+int CLinuxShims_fallocate_keep_size(int file, int64_t offset, int64_t bytes) {
+    return fallocate(file, FALLOC_FL_KEEP_SIZE, offset, bytes);
+}
+
+int CLinuxShims_punch_hole(int file, int64_t offset, int64_t bytes) {
+    return fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes);
 }
 
 int CLinuxShims_sync_file_range_write(int file, int64_t offset, int64_t bytes) {

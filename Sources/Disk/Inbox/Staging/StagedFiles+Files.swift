@@ -148,8 +148,11 @@ extension StagedFiles {
         guard let size = entry.size, size >= Self.preallocationThreshold,
             let size = Int64(exactly: sealing?.bytes(ofContents: size) ?? size), !staging.isInMemory
         else { return false }
+        // What is there of a resumed file keeps its holes.
+        let start = sealing == nil ? Int64(clamping: entry.offset) : 0
+        guard size > start else { return false }
         do throws(SystemError) {
-            try systemCall { CLinuxShims_fallocate_keep_size(file, size) }
+            try systemCall { CLinuxShims_fallocate_keep_size(file, start, size - start) }
             return true
         } catch  where [ENOSPC, EDQUOT].contains(error.number) && staging.partials.removeOldest() {
             return try takeRoom(for: entry, in: file)

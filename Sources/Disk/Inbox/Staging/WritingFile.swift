@@ -24,8 +24,12 @@ struct WritingFile: ~Copyable {
     private var sealing: Sealing?
     /// Bytes of contents.
     private var received: UInt64
-    /// Bytes in the file.
+    /// Bytes in the file, with the zeros that are left out.
     private var written: Int64
+    /// The last bytes of the file, from the beginning of a block on, are so many zeros, and not in the file yet.
+    private var zeros: Int64 = 0
+    /// Whether blocks of zeros are left out. A sealed file has none.
+    private let leavesHoles: Bool
     /// Whether the file has the announced size.
     var isComplete: Bool { entry.size == received }
     /// The bytes before this offset are being written to the disk, or are there.
@@ -46,6 +50,13 @@ struct WritingFile: ~Copyable {
     init(
         _ descriptor: consuming FileDescriptor, entry: FileEntry, displayPath: String, gathers: Bool = false
     ) {
+        self.init(descriptor, entry: entry, displayPath: displayPath, gathers: gathers, leavesHoles: true)
+    }
+
+    private init(
+        _ descriptor: consuming FileDescriptor, entry: FileEntry, displayPath: String, gathers: Bool,
+        leavesHoles: Bool
+    ) {
         self.descriptor = descriptor
         self.entry = entry
         self.displayPath = displayPath
@@ -53,6 +64,7 @@ struct WritingFile: ~Copyable {
         self.written = Int64(clamping: entry.offset)
         self.started = written
         self.gathered = gathers ? [] : nil
+        self.leavesHoles = leavesHoles
         self.sealing = nil
     }
 
@@ -66,7 +78,7 @@ struct WritingFile: ~Copyable {
         _ descriptor: consuming FileDescriptor, entry: FileEntry, displayPath: String, gathers: Bool = false,
         received: UInt64 = 0, sealer: consuming AgeSealer, written: Int = 0
     ) {
-        self.init(descriptor, entry: entry, displayPath: displayPath, gathers: gathers)
+        self.init(descriptor, entry: entry, displayPath: displayPath, gathers: gathers, leavesHoles: false)
         self.received = received
         let written = Int64(written)
         self.written = written
@@ -104,8 +116,52 @@ struct WritingFile: ~Copyable {
         self.sealing = consume sealing
     }
 
-    /// Writes bytes of the file as they are.
+    /// Writes bytes of the file, except for blocks of zeros.
     private mutating func put(_ bytes: UnsafeRawBufferPointer, makingRoom: () -> Bool) throws(SystemError) {
+        guard leavesHoles else { return try append(bytes, makingRoom: makingRoom) }
+        var rest = bytes
+        while !rest.isEmpty {
+            let (count, areZeros) = ZeroBlocks.first(of: rest, at: written, continues: zeros > 0)
+            let part = UnsafeRawBufferPointer(rebasing: rest[..<count])
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            if areZeros {
+                written += Int64(count)
+                zeros += Int64(count)
+                // What has arrived of a long run stays, should the program be killed.
+                if zeros >= Int64(Self.writebackStep) { try leaveHole() }
+            } else {
+                try leaveHole()
+                try writeZeros(makingRoom: makingRoom)
+                try append(part, makingRoom: makingRoom)
+            }
+        }
+    }
+
+    /// Makes a hole of the whole blocks of zeros at the end of the file, which gets the size of that.
+    private mutating func leaveHole() throws(SystemError) {
+        let bytes = zeros - zeros % Int64(ZeroBlocks.byteCount)
+        guard bytes > 0 else { return }
+        let start = written - zeros
+        try systemCall { ftruncate(descriptor.raw, off_t(start + bytes)) }
+        try systemCall { lseek(descriptor.raw, off_t(start + bytes), SEEK_SET) }
+        // The room that was put aside. If the file system cannot take it back, the contents are still right.
+        if roomTaken { _ = CLinuxShims_punch_hole(descriptor.raw, start, bytes) }
+        zeros -= bytes
+    }
+
+    /// Writes the zeros that are no whole block.
+    private mutating func writeZeros(makingRoom: () -> Bool) throws(SystemError) {
+        guard zeros > 0 else { return }
+        let count = Int(zeros)
+        written -= zeros
+        zeros = 0
+        try ZeroBlocks.zeros.withBytes { (block) throws(SystemError) in
+            try append(UnsafeRawBufferPointer(rebasing: block[..<count]), makingRoom: makingRoom)
+        }
+    }
+
+    /// Writes bytes behind those that are in the file.
+    private mutating func append(_ bytes: UnsafeRawBufferPointer, makingRoom: () -> Bool) throws(SystemError) {
         var rest = bytes
         while !rest.isEmpty {
             let count: Int
@@ -129,7 +185,8 @@ struct WritingFile: ~Copyable {
     /// Ends the writing before the file is whole, and releases the room for the missing bytes.
     /// - Returns: the sealer, with which it can be continued; nil if nothing is sealed.
     consuming func breakOff() -> AgeSealer? {
-        if roomTaken { ftruncate(descriptor.raw, off_t(written)) }
+        try? leaveHole()
+        if roomTaken || zeros > 0 { ftruncate(descriptor.raw, off_t(written)) }
         guard gathered == nil, let sealing = sealing.take() else { return nil }
         return consume sealing.sealer
     }
@@ -163,6 +220,8 @@ struct WritingFile: ~Copyable {
             end.chunkKey = sealing.sealer.chunkKey
             end.sealedDigest = sealing.digest?.finalize()
         }
+        try leaveHole()
+        try writeZeros(makingRoom: makingRoom)
         if roomTaken, !isComplete { ftruncate(descriptor.raw, off_t(written)) }
         // The sender chooses the time. If the file system cannot store it, the contents are still good.
         _ = FileTimes.set(entry.modified, of: descriptor.raw)

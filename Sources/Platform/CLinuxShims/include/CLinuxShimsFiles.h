@@ -29,8 +29,11 @@ int CLinuxShims_is_tmpfs(int file);
 /// file system cannot tell.
 ssize_t CLinuxShims_read_cached(int file, void *bytes, size_t count);
 
-/// fallocate(2) with FALLOC_FL_KEEP_SIZE, from the beginning of the file.
-int CLinuxShims_fallocate_keep_size(int file, int64_t bytes);
+/// fallocate(2) with FALLOC_FL_KEEP_SIZE.
+int CLinuxShims_fallocate_keep_size(int file, int64_t offset, int64_t bytes);
+
+/// fallocate(2) with FALLOC_FL_PUNCH_HOLE: gives the room of these bytes back, which read as zeros then.
+int CLinuxShims_punch_hole(int file, int64_t offset, int64_t bytes);
 
 /// sync_file_range(2) with SYNC_FILE_RANGE_WRITE: starts writing to the disk, waits for nothing.
 int CLinuxShims_sync_file_range_write(int file, int64_t offset, int64_t bytes);
