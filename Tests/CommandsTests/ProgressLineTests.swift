@@ -29,6 +29,21 @@ struct ProgressLineTests {
         }
     }
 
+    @Test("as lines there is one at each tenth, with the label, and one each 100 MB where the size is unknown")
+    func steps() {
+        var line = ProgressLine("a.bin → kitchen", total: 1_000)
+        let shown = (0...100).compactMap { line.step(bytes: $0 * 10, at: start + .seconds(Int($0))) }
+        #expect(shown.count == 10, "\(shown)")
+        #expect(shown.first == "a.bin → kitchen: 10%, 100 bytes of 1.0 kB, 10 bytes/s, 1:30 left", "\(shown)")
+        #expect(shown.last?.hasPrefix("a.bin → kitchen: 100%, ") == true, "\(shown)")
+        var resumed = ProgressLine(total: 1_000)
+        #expect(resumed.step(bytes: 650, moved: 0, at: start) == "60%, 650 bytes of 1.0 kB")
+        #expect(resumed.step(bytes: 690, moved: 40, at: start) == nil)
+        var unknown = ProgressLine(total: nil)
+        let megabytes = (0...35).compactMap { unknown.step(bytes: $0 * 10_000_000, at: start) }
+        #expect(megabytes == ["100.0 MB", "200.0 MB", "300.0 MB"])
+    }
+
     @Test("it never is wider than the terminal", arguments: 20...120)
     func width(columns: Int) {
         for total in [nil, 0, 1, 5_000_000_000] as [UInt64?] {

@@ -116,6 +116,13 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup var queue: QueueOptions
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Show the progress as a bar on a terminal, as a line at each 10 %, or not at all.",
+            valueName: "bar|lines|none"))
+    var progress: ProgressStyle?
+
     @Flag(name: .long, help: "Print one JSON document a line for each event.")
     var json = false
 
@@ -138,6 +145,10 @@ struct SendCommand: AsyncParsableCommand {
             throw CommandError(
                 .usage, "--exclude and --skip-unreadable do not go with --queue",
                 hint: "the daemon reads the folder when it sends it; queue the parts of the folder instead")
+        }
+        if progress != nil, json || quiet {
+            throw CommandError(
+                .usage, "--progress does not go with \(json ? "--json, which has events of it" : "--quiet")")
         }
         try delivery.check(isQueued: queue.queue)
         if queue.queue, thumbnail != nil {
@@ -174,7 +185,8 @@ struct SendCommand: AsyncParsableCommand {
                 ? SleepInhibitor(logger: context.logger("waft")) : nil,
             watch: SendingReports())
         let rendering = SendRendering(
-            json: json, quiet: quiet, peers: references.count, isRepeatable: sources.allSatisfy(\.isRepeatable))
+            json: json, quiet: quiet, progress: progress ?? .bar, peers: references.count,
+            isRepeatable: sources.allSatisfy(\.isRepeatable))
         let exits = try await Interruption.watching(cancellation) {
             await withTaskGroup(of: (Int, WaftExit).self) { group in
                 for (index, reference) in references.enumerated() {

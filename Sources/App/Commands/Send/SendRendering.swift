@@ -24,15 +24,17 @@ final class SendRendering: Sendable {
 
     private let json: Bool
     private let quiet: Bool
+    private let progress: ProgressStyle
     private let peers: Int
     private let isRepeatable: Bool
     private let state = Mutex(State())
     private let throttle = Throttle()
 
     /// - Parameter isRepeatable: whether the same command can send the items again.
-    init(json: Bool, quiet: Bool, peers: Int, isRepeatable: Bool) {
+    init(json: Bool, quiet: Bool, progress: ProgressStyle = .bar, peers: Int, isRepeatable: Bool) {
         self.json = json
         self.quiet = quiet
+        self.progress = json || quiet ? .none : progress
         self.peers = peers
         self.isRepeatable = isRepeatable
     }
@@ -42,7 +44,7 @@ final class SendRendering: Sendable {
         case .connected(let id, let name):
             let shown = name.map(TerminalText.peerName) ?? TerminalText.escaped(peer)
             state.withLock { $0.courses[peer] = Course(peerName: shown) }
-            if !json, !quiet { Console.shared.status("waiting for \(shown) (\(id.short)) to accept \(Glyph.ellipsis)") }
+            if !json { status("waiting for \(shown) (\(id.short)) to accept \(Glyph.ellipsis)") }
         case .remarked(let remark):
             if json {
                 EventLine.remark(EventLine.Remark(to: peer, reason: remark)).print()
@@ -65,12 +67,12 @@ final class SendRendering: Sendable {
         case .busy(let reason, let cause):
             if json {
                 EventLine.busy(EventLine.Busy(to: peer, reason: reason.isEmpty ? nil : reason, cause: cause)).print()
-            } else if !quiet, cause == .receiverStopped {
-                Console.shared.status(
+            } else if cause == .receiverStopped {
+                status(
                     "\(TerminalText.escaped(peer, limit: 64)) stopped receiving; trying again \(Glyph.ellipsis)")
-            } else if !quiet {
+            } else {
                 let why = reason.isEmpty ? "" : " (\(TerminalText.escaped(reason, limit: 400)))"
-                Console.shared.status(
+                status(
                     "\(TerminalText.escaped(peer, limit: 64)) is busy\(why); trying again \(Glyph.ellipsis)")
             }
         case .progressed(let bytes, let total, let moved):
@@ -91,9 +93,18 @@ final class SendRendering: Sendable {
             }
             if json {
                 EventLine.handling(EventLine.Handling(to: peer)).print()
-            } else if !quiet {
-                Console.shared.status("stored at \(name); waiting for its handlers \(Glyph.ellipsis)")
+            } else {
+                status("stored at \(name); waiting for its handlers \(Glyph.ellipsis)")
             }
+        }
+    }
+
+    /// Shows the state until the next one.
+    private func status(_ text: String) {
+        switch progress {
+        case .bar: Console.shared.status(text)
+        case .lines: Console.shared.note(text)
+        case .none: break
         }
     }
 
@@ -102,7 +113,7 @@ final class SendRendering: Sendable {
             state.courses[peer]?.cancellation.bytes = bytes
             state.courses[peer]?.cancellation.total = total
         }
-        guard json || (!quiet && Console.shared.isInteractive) else { return }
+        guard json || progress == .lines || (progress == .bar && Console.shared.isInteractive) else { return }
         let now = ContinuousClock.now
         guard throttle.isDue(at: now) else { return }
         if json {
@@ -114,13 +125,16 @@ final class SendRendering: Sendable {
             course.hasToldKept = course.hasToldKept || kept != nil
             var line =
                 course.progress ?? ProgressLine("\(course.items) \(Glyph.arrow) \(course.peerName)", total: total)
-            let text = line.text(bytes: bytes, moved: moved, at: now, width: Console.shared.width - 1)
+            let text =
+                progress == .lines
+                ? line.step(bytes: bytes, moved: moved, at: now)
+                : line.text(bytes: bytes, moved: moved, at: now, width: Console.shared.width - 1)
             course.progress = line
             state.courses[peer] = course
             return (text, kept.map { "\(course.items) \(Glyph.arrow) \(course.peerName): \($0)" })
         }
         if let kept { Console.shared.note(kept) }
-        if let text { Console.shared.status(text) }
+        if let text { status(text) }
     }
 
     // MARK: The end

@@ -10,7 +10,7 @@ struct SendWords {
     private static let withValue: Set<String> = [
         "--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout", "--expires",
         "--exclude", "--source", "--subject", "--thumbnail", "--exclude-activity", "--activity", "--annotation",
-        "--pin",
+        "--pin", "--progress",
     ]
 
     /// - Parameter words: everything after the verb.

@@ -5,6 +5,8 @@ package struct ProgressLine: Sendable {
     private let label: String
     private let total: UInt64?
     private var rate = MovingRate()
+    /// Tenths of the transfer, or steps of unknown size, for which there was a line.
+    private var steps: UInt64 = 0
 
     /// Longest label, in characters.
     private static let labelLength = 40
@@ -33,12 +35,29 @@ package struct ProgressLine: Sendable {
     /// Columns that the numbers need; where there are fewer, the label is left out.
     private static let minimumBesideLabel = 45
 
+    /// Bytes between two lines where the size is unknown.
+    private static let unknownStep: UInt64 = 100_000_000
+
+    /// A whole line that stays, at each tenth of the transfer: for logs and screen readers.
+    /// - Parameters: as of `text`.
+    /// - Returns: nil between two tenths.
+    mutating func step(bytes: UInt64, moved: UInt64? = nil, at now: ContinuousClock.Instant) -> String? {
+        rate.note(moved ?? bytes, at: now)
+        let facts = Self.facts(bytes, of: total, rate: rate.bytesPerSecond)
+        var tenths: UInt64?
+        if let total { tenths = total == 0 ? 10 : UInt64(min(Double(bytes) / Double(total), 1) * 10) }
+        let reached = tenths ?? bytes / Self.unknownStep
+        guard reached > steps else { return nil }
+        steps = reached
+        let shown = (tenths.map { ["\($0 * 10)%"] } ?? []) + facts
+        return (label.isEmpty ? "" : label + ": ") + shown.joined(separator: ", ")
+    }
+
     private mutating func text(
         _ bytes: UInt64, _ moved: UInt64, _ now: ContinuousClock.Instant, _ width: Int
     ) -> String {
         rate.note(moved, at: now)
-        let facts = Self.facts(bytes, of: total, rate: rate.bytesPerSecond)
-        let text = facts.joined(separator: "  ")
+        let text = Self.facts(bytes, of: total, rate: rate.bytesPerSecond).joined(separator: "  ")
         guard let total, total > 0 else { return String(text.prefix(width)) }
         let share = min(Double(bytes) / Double(total), 1)
         let percent = "\(Int(share * 100))%"
