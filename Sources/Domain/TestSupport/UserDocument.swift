@@ -4,7 +4,8 @@ package enum UserDocument {
     package static let all =
         ["README.md"]
         + [
-            "FoldersAndSettings", "Inbox", "Network", "Protection", "Receiving", "Removing", "Scripting", "Sending", "Trust",
+            "FoldersAndSettings", "Inbox", "Network", "Protection", "Receiving", "Removing", "Scripting", "Sending",
+            "Trust",
             "UsingAirDrop", "UsingLocalSend", "UsingHandlers",
         ].map(article)
 
