@@ -28,6 +28,7 @@ struct MIMETypesTests {
             ("public.mp3", "audio-mpeg", "audio-x-generic"), ("public.mpeg-4", "video-mp4", "video-x-generic"),
             ("public.zip-archive", "application-zip", "package-x-generic"),
             ("public.html", "text-html", "text-html"), ("public.plain-text", "text-plain", "text-x-generic"),
+            ("public.utf8-plain-text", "text-plain", "text-x-generic"),
             ("public.data", "application-octet-stream", "application-x-generic"),
         ])
     func icons(_ type: String, _ icon: String, _ generic: String) throws {

@@ -5,6 +5,14 @@ import UniformTypes
 struct TagTests {
     let registry = TypeRegistry.system
 
+    @Test("a file with the extension bin is data, as nobody knows its form, and the archive keeps its extension")
+    func binaries() throws {
+        #expect(TypeRegistry.system.type(forFileName: "firmware.BIN", kind: .regularFile) == .data)
+        let archive = try #require(UniformType("com.apple.macbinary-archive"))
+        #expect(TypeRegistry.system.type(forExtension: "bin", kind: .regularFile) == archive)
+        #expect(TypeRegistry.system.preferredExtension(for: archive) == "bin")
+    }
+
     @Test(
         "a file has the type of its extension, in any case",
         arguments: [

@@ -12,7 +12,8 @@ extension TypeRegistry {
 
     /// The name of the icon of a type by its MIME type: `image-jpeg`.
     package func iconName(of type: UniformType, kind: FileKind) -> String {
-        mimeTypes(of: [type], kind: kind)[0].replacing("/", with: "-")
+        // Parameters, such as `;charset=utf-8`, are no part of an icon's name.
+        MIMEType.withoutParameters(mimeTypes(of: [type], kind: kind)[0]).replacing("/", with: "-")
     }
 
     /// The name of an icon that every theme has: `image-x-generic`.

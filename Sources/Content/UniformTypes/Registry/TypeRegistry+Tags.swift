@@ -3,12 +3,14 @@ extension TypeRegistry {
     ///
     /// The longest extension that some type declares decides (`a.tar.gz`: `tar.gz`, else `gz`); dots at the start of a
     /// name start no extension. A regular file has the dynamic type of an undeclared extension, and `public.data`
-    /// without one. A directory is `public.folder` unless its extension is declared for directories. Content plays no
+    /// without one, and with `.bin`: a Mac takes each firmware and dump for a MacBinary archive. A directory is `public.folder` unless its extension is declared for directories. Content plays no
     /// part.
     package func type(forFileName name: String, kind: FileKind) -> UniformType {
         let candidates = FilenameExtension.candidates(in: name)
         for candidate in candidates {
-            if let type = type(forNormalizedExtension: candidate, kind: kind) { return type }
+            if let type = type(forNormalizedExtension: candidate, kind: kind) {
+                return type.identifier == Self.macBinary ? .data : type
+            }
         }
         guard kind == .regularFile else { return .folder }
         guard let last = candidates.last,
@@ -16,6 +18,8 @@ extension TypeRegistry {
         else { return .data }
         return dynamic.type
     }
+
+    private static let macBinary = "com.apple.macbinary-archive"
 
     /// The declared type of items with an extension, given without its first dot, in any case.
     ///
