@@ -48,7 +48,7 @@ struct DocumentedCommandsTests {
             return
         }
         let line = CommandWords(words: words)
-        try line.refuseBundles()
+        try line.refuseBundles(in: WaftCommand.self)
         try line.refuseHelpOfNothing(in: WaftCommand.self)
         // The name of a verb alone, as in prose.
         guard !line.place(in: WaftCommand.self).rest.isEmpty else { return }

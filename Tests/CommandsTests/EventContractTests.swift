@@ -91,17 +91,20 @@ struct EventContractTests {
                 + #""reason":"it is not there","v":1}"#)
     }
 
-    @Test("the article on scripts, help, schema and code have one table of exit codes")
+    @Test("the article on scripts, help, manual, schema and code have one table of exit codes")
     func exits() throws {
         let rows = try text(UserDocument.article("Scripting")).matches(of: /(?m)^\| (\d+) \| (.+) \|$/).map {
             "\($0.output.1) \($0.output.2)"
         }
         #expect(rows == WaftExit.allCases.map { "\($0.rawValue) \($0.meaning)" })
-        let help = words(of: WaftCommand.helpMessage(columns: 500))
+        let help = words(
+            of: HelpPage.text(for: CommandWords(words: ["help", "exit-codes"]), of: WaftCommand.self) ?? "")
         for exit in WaftExit.allCases {
             let row = words(of: "\(exit.rawValue) \(exit.meaning.replacing("`", with: ""))")
             #expect(help.contains(row), "\(row)")
         }
+        let manual = try text("Scripts/package.d/man/waft.1").matches(of: /\n\.It (\d+)\n/).map { String($0.output.1) }
+        #expect(manual == WaftExit.allCases.map { "\($0.rawValue)" })
         #expect(definitions["exit"]?["enum"] as? [Int] == WaftExit.allCases.map { Int($0.rawValue) })
     }
 

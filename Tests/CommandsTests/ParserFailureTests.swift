@@ -9,7 +9,7 @@ struct ParserFailureTests {
     private func failure(_ words: String...) -> CommandError? {
         let line = CommandWords(words: words)
         do {
-            try line.refuseBundles()
+            try line.refuseBundles(in: WaftCommand.self)
             try line.refuseHelpOfNothing(in: WaftCommand.self)
             _ = try WaftCommand.parseAsRoot(words)
             return nil
@@ -34,13 +34,38 @@ struct ParserFailureTests {
         #expect(failure("xylophone")?.exit == .usage)
     }
 
+    @Test(
+        "a word of other programs leads to the verb",
+        arguments: [
+            ("devices", "peers"), ("ls", "inbox"), ("log", "history"), ("cancel", "offers cancel"),
+            ("settings", "config"),
+        ])
+    func synonyms(word: String, verb: String) {
+        let refused = failure(word)
+        #expect(refused?.exit == .usage)
+        let message = refused?.message ?? ""
+        #expect(message.hasPrefix("no such command \"\(word)\"; for that, type: waft "), "\(message)")
+        #expect(message.hasSuffix(" \(verb)") || message.hasSuffix(" transfers cancel"), "\(message)")
+    }
+
+    @Test("complaints are without the notation of the parser, and suggest only an option that is near")
+    func notation() {
+        #expect(failure("send", "--limit", "1")?.message == "there is no option --limit")
+        #expect(failure("send", "--quit")?.message == "there is no option --quit; did you mean --quiet?")
+        #expect(failure("inbox", "show")?.message == "the item is missing")
+        #expect(failure("accept", "x")?.message == "the value 'x' is invalid for the offer")
+        #expect(failure("receive", "--port", "x")?.message == "the value 'x' is invalid for --port")
+        #expect(failure("receive", "--port")?.message == "missing value for --port")
+        #expect(failure("-v")?.hint == "for the version: waft --version")
+    }
+
     @Test("help about an unknown command exits with 64, and help about a known one is help")
     func helpOfNothing() {
         #expect(
             failure("help", "handlers", "check")?.message
                 == "no such command \"handlers check\"; waft handlers --help lists them")
         #expect(failure("help", "nope")?.exit == .usage)
-        for words in [["help"], ["help", "send"], ["help", "handlers", "add"]] {
+        for words in [["help"], ["help", "send"], ["help", "handlers", "add"], ["help", "exit-codes"]] {
             #expect(throws: Never.self) { try CommandWords(words: words).refuseHelpOfNothing(in: WaftCommand.self) }
         }
     }
@@ -56,7 +81,7 @@ struct ParserFailureTests {
     @Test("each complaint of the parser is one line with a small letter, and says where the help is")
     func oneStyle() {
         let lines: [(CommandError?, hint: String)] = [
-            (failure("accept"), "see: waft accept --help"), (failure("accept", "x"), "see: waft accept --help"),
+            (failure("accept", "x"), "see: waft accept --help"),
             (failure("send", "--wait", "soon"), "see: waft send --help"),
             (failure("send", "--nonsense"), "see: waft send --help"),
             (failure("inbox", "take", "1"), "see: waft inbox take --help"), (failure("--nonsense"), "see: waft --help"),

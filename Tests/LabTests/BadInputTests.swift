@@ -232,7 +232,7 @@ struct BadInputTests {
             ["send"], ["send", "/etc/hostname"], ["send", "/etc/hostname", "--to", "a:b"], ["frobnicate"],
             ["send", "/etc/hostname", "--to", "x", "--timeout", "-1"], ["send", "a", "b", "--name", "c", "--to", "x"],
             ["receive", "--accept", "maybe"], ["send", "/etc/hostname", "--to", "127.0.0.1:1", "--type", "no type"],
-            ["accept"],
+            ["accept", "x"], ["inbox", "remove"], ["devices"],
         ])
     func usage(words: [String]) async throws {
         try await withTemporaryFolder { folder in

@@ -7,12 +7,6 @@ package struct WaftCommand: AsyncParsableCommand {
         abstract: "Share files with nearby machines.",
         discussion: """
             Example: waft receive, on one machine; waft send photo.jpg --to kitchen, on another.
-
-            Exit codes, over all commands:
-            \(WaftExit.table)
-
-            With --json each line is a JSON document; Events.md describes them, in share/doc/waft of the \
-            installation.
             """,
         version: Version.text,
         subcommands: [

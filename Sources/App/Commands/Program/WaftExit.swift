@@ -50,7 +50,7 @@ package enum WaftExit: Int32, Encodable, Sendable, CaseIterable {
         }
     }
 
-    /// The table for `waft help`: a terminal of 80 columns does not wrap its lines.
+    /// The table for `waft help exit-codes`: a terminal of 80 columns does not wrap its lines.
     package static var table: String {
         allCases.map { exit in
             let number = String(exit.rawValue)

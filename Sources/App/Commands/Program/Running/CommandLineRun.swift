@@ -45,7 +45,7 @@ package enum CommandLineRun {
             }
             // --help, --version, --generate-completion-script.
             Console.shared.flush()
-            if let script = CompletionScript.quoting(Command.fullMessage(for: error)) {
+            if let script = CompletionScript.mended(Command.fullMessage(for: error)) {
                 Console.shared.result(script)
                 end(WaftExit.done.rawValue)
             }
@@ -65,7 +65,8 @@ package enum CommandLineRun {
         let words = line.words
         // A shell asks about an unfinished line. Some answers come from the receiver or the network.
         if words.first == "---completion" { return try await command.asyncParseAsRoot(words) }
-        try line.refuseBundles()
+        if let page = HelpPage.text(for: line, of: command) { throw CleanExit.message(page) }
+        try line.refuseBundles(in: command)
         try line.refuseHelpOfNothing(in: command)
         guard let verb = words.first, itemVerbs.contains(verb), command == WaftCommand.self else {
             try CommandWords.refuseRepaired(words)

@@ -17,8 +17,9 @@ struct CommandWords {
     let words: [String]
 
     /// The only option of one letter is `-h`.
+    /// - Parameter command: the program's.
     /// - Throws: usage, for a word that begins with a single hyphen and is neither `-`, `-h`, nor behind `--`.
-    func refuseBundles() throws(CommandError) {
+    func refuseBundles(in command: any ParsableCommand.Type) throws(CommandError) {
         var previous = ""
         for word in words {
             if word == "--" { return }
@@ -27,6 +28,10 @@ struct CommandWords {
             let shown = TerminalText.escaped(word, limit: 200)
             if Self.numeric.contains(previous), Double(word) != nil {
                 throw CommandError(.usage, "\(previous) \(shown): the value must be positive")
+            }
+            if word == words.first, ["-v", "-V", "-version"].contains(word) {
+                throw CommandError(
+                    .usage, "there is no option \(shown)", hint: "for the version: \(command._commandName) --version")
             }
             let value =
                 words.starts(with: ["handlers", "settings"])
@@ -90,7 +95,7 @@ struct CommandWords {
     /// The parser answers `help` about a command that does not exist with the help of another one, and exit code 0.
     /// - Throws: usage.
     func refuseHelpOfNothing(in command: any ParsableCommand.Type) throws(CommandError) {
-        guard words.first == "help" else { return }
+        guard words.first == "help", !HelpPage.topics.contains(words.dropFirst().joined(separator: " ")) else { return }
         let place = CommandWords(words: Array(words.dropFirst())).place(in: command)
         if let failure = ParserError.unknownCommand(at: place) { throw failure }
     }

@@ -9,9 +9,9 @@ enum ParserError {
     static func make(
         _ error: any Error, _ words: CommandWords, of command: any ParsableCommand.Type
     ) -> CommandError {
-        let message = line(command.message(for: error))
-        guard command.exitCode(for: error) == .validationFailure else { return CommandError(.unexpected, message) }
         let place = words.place(in: command)
+        let message = line(said(command.message(for: error), in: place))
+        guard command.exitCode(for: error) == .validationFailure else { return CommandError(.unexpected, message) }
         return unknownCommand(at: place) ?? CommandError(.usage, message, hint: "see: \(place.help)")
     }
 
@@ -20,10 +20,29 @@ enum ParserError {
         let known = place.command.configuration.subcommands.map { $0._commandName }
         guard let word = place.rest.first, !word.hasPrefix("-"), !known.isEmpty else { return nil }
         let group = place.names.dropFirst().map { $0 + " " }.joined()
+        let shown = TerminalText.escaped(word, limit: 64)
+        if place.names.count == 1, let verb = VerbSynonyms.verb(for: word, in: place.command) {
+            let name = place.command._commandName
+            return CommandError(.usage, "no such command \"\(shown)\"; for that, type: \(name) \(verb)")
+        }
         let likely = NearWord.closest(to: word, among: known).map { "; did you mean \(group)\($0)?" } ?? ";"
         return CommandError(
             .usage,
-            "no such command \"\(group)\(TerminalText.escaped(word, limit: 64))\"\(likely) \(place.help) lists them")
+            "no such command \"\(group)\(shown)\"\(likely) \(place.help) lists them")
+    }
+
+    /// The parser's words without its notation, `'<item> ...'`, and with an option that is really near to an unknown one.
+    private static func said(_ message: String, in place: CommandWords.Place) -> String {
+        if let unknown = message.prefixMatch(of: /Unknown option '(-[^']*)'/) {
+            let known = place.command.helpMessage(columns: 200).matches(of: /--[a-z][a-z-]*/).map { String($0.output) }
+            let near = NearWord.closest(to: String(unknown.1), among: known).map { "; did you mean \($0)?" } ?? ""
+            return "there is no option \(unknown.1)\(near)"
+        }
+        if let missing = message.wholeMatch(of: /Missing expected argument '<(.*)>(?: \.\.\.)?'/) {
+            return "the \(missing.1.replacing("-", with: " ")) is missing"
+        }
+        return message.replacing(/'(--[a-z-]+) <[^<>]*>'/) { "\($0.1)" }
+            .replacing(/'<([^<>]*)>'/) { "the \($0.1.replacing("-", with: " "))" }
     }
 
     /// The parser's words in one line, which begins with a small letter and has no stop.
