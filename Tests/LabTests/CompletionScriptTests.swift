@@ -38,7 +38,8 @@ struct CompletionScriptTests {
                     _ = try await running.log.second("offer")
                     let lines = [
                         "accept .", "contacts show .", "outbox show .", "handlers show .", "inbox retry .",
-                        "inbox take 1 .t", "send .ta", "send a --to .an",
+                        "inbox take 1 .t", "send .ta", "send a --to .an", "send .ann", "config set accept .",
+                        "send a --type .public.jpeg", "contacts show anna .", "contacts show anna .--j",
                     ]
                     let input = lines.map { "waft \($0)\n" }.joined()
                     let outcome = try await kitchen.run(
@@ -49,7 +50,8 @@ struct CompletionScriptTests {
                     #expect(
                         lists == [
                             ["1"], ["anna"], ["1"], ["Photos"], [#"\$\(touch\ mark\)"#], ["target"], ["target"],
-                            ["anna"],
+                            ["anna"], ["anna:"], ["ask", "contacts", "everyone", "none"],
+                            ["public.jpeg", "public.jpeg-2000", "public.jpeg-xl"], [], ["--json"],
                         ], "\(outcome.output) \(outcome.errors)")
                     #expect(!FileManager.default.fileExists(atPath: folder + "/mark"))
                 }

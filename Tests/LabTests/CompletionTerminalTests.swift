@@ -37,32 +37,61 @@ struct CompletionTerminalTests {
         ("'i", "i'$(touch pwned)'"), ("\"j", "j$(touch pwned)`touch pwned`\"!"), ("\\~", "~home"),
     ]
 
+    /// Runs `body` at the terminal of a shell that completes the words of `waft`, which prints its words.
+    private func atShell(
+        _ shell: Shell, _ home: Host, in folder: String,
+        _ body: @escaping @Sendable (RunningProgram) async throws -> Void
+    ) async throws {
+        try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
+        try writeScript(Self.standIn, to: folder + "/bin/waft")
+        let command =
+            "exec env 'PATH=\(folder)/bin:\(ProcessInfo.processInfo.environment["PATH"] ?? "")' 'HOME=\(folder)' "
+            + "HISTFILE= INPUTRC=/dev/null LC_ALL=C.UTF-8 TERM=xterm \(shell.rawValue)"
+        let words = ["--quiet", "--flush", "--return", "--echo", "never", "--command", command, "/dev/null"]
+        _ = try await home.withProgram("/usr/bin/script", words, in: folder) { terminal in
+            try await terminal.type(shell.setup)
+            try await terminal.transcript.says("READY")
+            try await body(terminal)
+            try await terminal.type("exit\n")
+        }
+    }
+
     @Test("a name of the Inbox becomes one word, whatever signs it has, and runs no command", arguments: Shell.allCases)
     func names(_ shell: Shell) async throws {
         try await withTemporaryFolder { folder in
-            let home = Host.loopback(folder + "/kitchen")
             let inbox = folder + "/kitchen/Documents/Inbox"
             try FileManager.default.createDirectory(atPath: inbox, withIntermediateDirectories: true)
-            try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
-            try Self.standIn.write(toFile: folder + "/bin/waft", atomically: true, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder + "/bin/waft")
             for (_, name) in Self.names {
                 try "x".write(toFile: inbox + "/" + name, atomically: false, encoding: .utf8)
             }
-            let command =
-                "exec env 'PATH=\(folder)/bin:\(ProcessInfo.processInfo.environment["PATH"] ?? "")' 'HOME=\(folder)' "
-                + "HISTFILE= INPUTRC=/dev/null LC_ALL=C.UTF-8 TERM=xterm \(shell.rawValue)"
-            let words = ["--quiet", "--flush", "--return", "--echo", "never", "--command", command, "/dev/null"]
-            _ = try await home.withProgram("/usr/bin/script", words, in: folder) { terminal in
-                try await terminal.type(shell.setup)
-                try await terminal.transcript.says("READY")
+            try await atShell(shell, Host.loopback(folder + "/kitchen"), in: folder) { terminal in
                 for (typed, name) in Self.names {
                     try await terminal.type("waft inbox show \(typed)\t\n")
                     try await terminal.transcript.says("<inbox><show><\(name)>")
                 }
-                try await terminal.type("exit\n")
             }
             #expect(!FileManager.default.fileExists(atPath: folder + "/pwned"))
+        }
+    }
+
+    @Test(
+        "peers and files of send, values of settings and types complete, and after the last word nothing does",
+        arguments: Shell.allCases)
+    func values(_ shell: Shell) async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            try await kitchen.allow(Host.loopback(folder + "/study"), "nas")
+            try "x".write(toFile: folder + "/plan.txt", atomically: false, encoding: .utf8)
+            try await atShell(shell, kitchen, in: folder) { terminal in
+                for (typed, words) in [
+                    ("send pl\t na\t", "<send><plan.txt><nas:>"), ("config set accept ev\t", "<accept><everyone>"),
+                    ("send a --type public.ada\t", "<--type><public.ada-source>"),
+                    ("contacts show na\t\t", "<contacts><show><nas>"), ("contacts show nas --j\t", "<nas><--json>"),
+                ] {
+                    try await terminal.type("waft \(typed)\n")
+                    try await terminal.transcript.says(words)
+                }
+            }
         }
     }
 }

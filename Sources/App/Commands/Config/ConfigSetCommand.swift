@@ -17,7 +17,8 @@ struct ConfigSetCommand: AsyncParsableCommand {
     var key: String
 
     @Argument(
-        parsing: .remaining, help: ArgumentHelp("The value; several for a list.", valueName: "value"))
+        parsing: .remaining, help: ArgumentHelp("The value; several for a list.", valueName: "value"),
+        completion: .settingValues)
     var values: [String] = []
 
     @OptionGroup var output: OutputOptions

@@ -11,7 +11,7 @@ extension PolicyAction: ExpressibleByArgument {}
 struct ContactOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp("What to do with its offers: ask, accept or decline.", valueName: "ask|accept|decline"))
+        help: ArgumentHelp("What to do with its offers: ask, accept or decline.", valueName: "answer"))
     var policy: PolicyAction?
 
     @Option(
@@ -22,7 +22,7 @@ struct ContactOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Accept these types, and all that conform to them; any: all types.", valueName: "uti"))
+            "Accept these types, and all that conform to them; any: all types.", valueName: "uti"), completion: .types)
     var types: [String] = []
 
     @Option(

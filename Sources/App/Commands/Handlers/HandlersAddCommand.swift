@@ -24,7 +24,8 @@ struct HandlersAddCommand: HandlersVerb {
     var name: String
 
     @Option(
-        name: .long, help: ArgumentHelp("A type that it opens, with all types that conform to it.", valueName: "uti"))
+        name: .long, help: ArgumentHelp("A type that it opens, with all types that conform to it.", valueName: "uti"),
+        completion: .types)
     var type: [String] = []
 
     @Option(name: .long, help: ArgumentHelp("A URL scheme that it opens.", valueName: "scheme"))

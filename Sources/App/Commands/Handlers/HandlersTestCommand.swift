@@ -23,7 +23,8 @@ struct HandlersTestCommand: HandlersVerb {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Type to assume for the files; without files, the type to test.", valueName: "uti"))
+        help: ArgumentHelp("Type to assume for the files; without files, the type to test.", valueName: "uti"),
+        completion: .types)
     var type: String?
 
     @OptionGroup var output: OutputOptions

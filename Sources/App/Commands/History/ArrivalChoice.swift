@@ -10,7 +10,9 @@ import UniformTypes
 
 /// Options of `waft inbox list` and `waft history` that show only some arrivals.
 struct ArrivalFilterOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only items of a type, and of the types that conform to it.", valueName: "uti"))
+    @Option(
+        help: ArgumentHelp("Only items of a type, and of the types that conform to it.", valueName: "uti"),
+        completion: .types)
     var type: String?
 
     @Option(

@@ -1,10 +1,16 @@
 import ArgumentParser
 import Foundation
 
-/// The completion scripts of the argument parser, so mended that every offered word is quoted for the command line.
+/// The completion scripts of the argument parser, so mended that every offered word is quoted for the command line, and
+/// that files are offered beside the peers of `waft send`.
 enum CompletionScript {
-    /// The mended script; nil for a text that is no script of bash or zsh, or needs no change.
-    static func quoting(_ script: String) -> String? { quotingForBash(script) ?? quotingForZsh(script) }
+    /// The mended script; nil for a text that is no script of a shell, or needs no change.
+    static func mended(_ script: String) -> String? {
+        quotingForBash(script) ?? quotingForZsh(script) ?? withFilesForFish(script)
+    }
+
+    /// The call of the program for the items of `waft send`.
+    private static let sendItems = "__waft_custom_complete ---completion send -- positional@0"
 
     /// The script says `complete -o filenames`. With this option readline quotes the words of existing files only,
     /// and bash would run a command in any other name, such as `` $[`reboot`]plan.pdf ``, at the Enter key.
@@ -13,7 +19,21 @@ enum CompletionScript {
             let match = script.firstMatch(of: /\ncomplete -o filenames -F _([a-z]+) [a-z]+\n?$/)
         else { return nil }
         let program = String(match.1)
-        return script[..<match.range.lowerBound] + "\n" + functionsOfBash.replacing("PROGRAM", with: program)
+        let body = String(script[..<match.range.lowerBound])
+            // Without a typed hyphen the options are no answer: readline would put their common beginning, `-`.
+            .replacing(
+                #"[[ ("${cur}" = -* && "${positional_number}" -ge 0) || "${positional_number}" -eq -1 ]]"#,
+                with: #"[[ "${cur}" = -* && "${positional_number}" -ge -1 ]]"#
+            )
+            .replacing(
+                #"        __waft_add_completions -W "$(\#(sendItems)"#,
+                with: #"""
+                            __waft_add_completions -f
+                            [[ "${#COMPREPLY[@]}" -gt 0 ]] && return
+                            compopt +o filenames 2>/dev/null
+                            __waft_add_completions -W "$(\#(sendItems)
+                    """#)
+        return body + "\n" + functionsOfBash.replacing("PROGRAM", with: program)
             + "\n\ncomplete -F _\(program) \(program)"
     }
 
@@ -21,6 +41,19 @@ enum CompletionScript {
     private static func quotingForZsh(_ script: String) -> String? {
         guard script.hasPrefix("#compdef"), script.contains(" banghist\n") else { return nil }
         return script.replacing(" banghist\n", with: "\n")
+            .replacing("{\(sendItems)", with: "{_files; \(sendItems)")
+            .replacing(/local -ar arg_specs=\(\n(?:        .*\n)+/) { match in
+                // Behind the last word zsh would offer the options, and put their common beginning, `-`.
+                match.output.contains("\n        '*:") || match.output.contains("->command")
+                    ? String(match.output) : match.output + "        '*: :{:}'\n"
+            }
+    }
+
+    /// Fish offers no files beside the words of a program, unless it is told to.
+    private static func withFilesForFish(_ script: String) -> String? {
+        let items = "a '(__waft_custom_completion ---completion send -- positional@0"
+        guard script.contains("complete -c "), script.contains("-fk" + items) else { return nil }
+        return script.replacing("-fk" + items, with: "-Fk" + items)
     }
 
     /// The second function replaces one of the parser's script. It reads `cur`, the typed word.

@@ -35,7 +35,7 @@ struct SendCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "Files and folders; NAME: is short for --to NAME; - is standard input, piped-DATE-TIME without --name.",
-            valueName: "file"), completion: .file())
+            valueName: "file"), completion: .sendItems)
     var items: [String] = []
 
     @Option(
@@ -47,10 +47,10 @@ struct SendCommand: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("A text to send; - for one from standard input. Can be repeated.", valueName: "text"))
+        help: ArgumentHelp("A text to send; - for one from standard input. Repeatable.", valueName: "text"))
     var text: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("A URL to send. Can be repeated.", valueName: "url"))
+    @Option(name: .long, help: ArgumentHelp("A URL to send. Repeatable.", valueName: "url"))
     var url: [String] = []
 
     @Option(
@@ -64,7 +64,9 @@ struct SendCommand: AsyncParsableCommand {
     var name: String?
 
     @Option(
-        name: .long, help: ArgumentHelp("Uniform type identifier of the item, if there is only one.", valueName: "type")
+        name: .long,
+        help: ArgumentHelp("Uniform type identifier of the item, if there is only one.", valueName: "type"),
+        completion: .types
     )
     var type: String?
 
@@ -86,7 +88,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Wait until the items are stored, or until a handler has opened them.", valueName: "stored|opened"))
+            "Wait until the items are stored, or until a handler has opened them.", valueName: "state"))
     var wait: SendOptions.Wait = .stored
 
     @Flag(name: .long, help: "Send the items that the other side accepts, even if it refuses others.")
