@@ -60,6 +60,30 @@ struct OffersTests {
         }
     }
 
+    @Test("accept and decline without a number list the waiting offers with the words to type, and answer none")
+    func unnamed() async throws {
+        try await withTemporaryFolder { folder in
+            try "x".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
+            let (kitchen, study) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study"))
+            try await kitchen.becomeVisible()
+            try await kitchen.withReceiver(Programs.waftd, []) { running in
+                let nothing = try await kitchen.run(arguments: ["accept"])
+                #expect(nothing.exit == 66 && nothing.errors.hasPrefix("waft: no offer waits"), "\(nothing)")
+                let words = ["send", folder + "/a.txt", "--to", running.address]
+                _ = try await study.withProgram(Programs.waft, words, signal: .interrupt) { _ in
+                    _ = try await running.log.first("offer")
+                    for verb in ["accept", "decline"] {
+                        let asked = try await kitchen.run(arguments: [verb])
+                        #expect(asked.exit == 64 && asked.errors.contains("type: waft \(verb) 1\n"), "\(asked)")
+                        #expect(asked.errors.contains("offers a.txt") && !asked.errors.contains("<"), "\(asked)")
+                    }
+                    #expect(try await kitchen.run(arguments: ["decline", "1"]).exit == 0)
+                }
+                #expect(try running.names() == [])
+            }
+        }
+    }
+
     @Test("waft offers --watch shows each offer and its end, and ends with 0 on Ctrl-C")
     func events() async throws {
         try await withPair { kitchen, study, file in

@@ -15,7 +15,7 @@ struct AcceptCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp("Number of the offer, as waft offers shows it.", valueName: "offer"), completion: .offers)
-    var offer: Int
+    var offer: Int?
 
     @Option(
         name: .long,
@@ -37,6 +37,7 @@ struct AcceptCommand: AsyncParsableCommand {
             throw CommandError(.usage, "--to: \"\(shown)\" is not a folder below the Inbox: \(error)")
         }
         let numbers = try self.numbers()
+        let offer = try await Daemon.named(offer, verb: "accept")
         let isWhole = items == nil && to == nil
         let present = try await Daemon.answer(
             isWhole ? .answer(offer: offer, accept: true) : .acceptItems(offer: offer, items: numbers, folder: to))

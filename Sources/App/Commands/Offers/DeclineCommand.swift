@@ -14,7 +14,7 @@ struct DeclineCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp("Number of the offer, as waft offers shows it.", valueName: "offer"), completion: .offers)
-    var offer: Int
+    var offer: Int?
 
     @Flag(name: .long, help: "Block the sender: decline its other offers, now and later.")
     var block = false
@@ -22,6 +22,7 @@ struct DeclineCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        let offer = try await Daemon.named(offer, verb: "decline")
         _ = try await Daemon.answer(block ? .block(offer: offer) : .answer(offer: offer, accept: false))
         output.json
             ? EventLine.declined(EventLine.Declined(offer: offer, blocked: block)).print()

@@ -6,6 +6,7 @@ import Handlers
 import Logging
 import Settings
 import Sharing
+import SystemCalls
 
 /// `waft open`: opens URLs with the handlers of their schemes.
 struct OpenCommand: AsyncParsableCommand {
@@ -58,7 +59,10 @@ struct OpenCommand: AsyncParsableCommand {
         do throws(URLPartsError) {
             return try URLParts(text)
         } catch {
-            throw CommandError(.usage, "\(TerminalText.escaped(text)): \(error)")
+            let word = ShellWord.quoted(TerminalText.escaped(text))
+            let hint =
+                error == .noScheme ? "for a file: waft open-in \(word); for an item: waft inbox open \(word)" : nil
+            throw CommandError(.usage, "\(TerminalText.escaped(text)): \(error)", hint: hint)
         }
     }
 
