@@ -50,6 +50,26 @@ struct SendSourcesTests {
         #expect(failure(whole)?.hint == nil)
     }
 
+    @Test("a file that is named twice is sent once, with a word, and one of the same name in another folder is not it")
+    func twice() throws {
+        try FileManager.default.createDirectory(atPath: folder / "notes", withIntermediateDirectories: true)
+        for name in ["a", "notes/a"] { try name.write(toFile: folder / name, atomically: false, encoding: .utf8) }
+        let paths = ["a", "notes/a", "./a", "notes//a", "a"].map { folder / $0 }
+        var left: [String] = []
+        let once = SendSources.once(paths + ["-", "-"]) { left.append($0.message) }
+        #expect(once == [folder / "a", folder / "notes/a", "-", "-"])
+        #expect(left.count == 3 && left.allSatisfy { $0.hasSuffix(" is named twice; it is sent once") }, "\(left)")
+    }
+
+    @Test("a URL that is none is wrong usage")
+    func url() {
+        var named = sources([])
+        named.urls = ["notaurl"]
+        let refused = failure(named)
+        #expect(
+            refused?.exit == .usage && refused?.message.contains("notaurl") == true, "\(String(describing: refused))")
+    }
+
     @Test("an option after -- is reported as a missing file, with the right place for options")
     func optionBehindHyphens() throws {
         try "x".write(toFile: folder / "-x", atomically: false, encoding: .utf8)

@@ -106,7 +106,7 @@ struct EventContractTests {
     func nothing() async throws {
         try await withPlaces { places in
             for words in [
-                "status", "offers", "accept 1", "decline 1", "inbox retry 1", "pair --code", "offers --watch",
+                "status", "offers", "accept 1", "decline 1", "pair --code", "offers --watch",
             ] {
                 let words = words.split(separator: " ").map(String.init) + ["--json"]
                 #expect(try Said(await places.kitchen.run(arguments: words)) == Said(69, "failed"), "\(words)")

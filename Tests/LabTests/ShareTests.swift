@@ -275,9 +275,10 @@ struct ShareTests {
         try await withTemporaryFolder { folder in
             let shelf = try ApplicationShelf(folder, display: ":99")
             try "x".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
+            try "y".write(toFile: folder + "/b.txt", atomically: false, encoding: .utf8)
             try await shelf.add("viewer", name: "Viewer", shelf.noting("viewer"), types: "text/plain;")
             #expect(types(try await shelf.waft("share", "a.txt", "--list", "--json")).contains("open-in"))
-            #expect(!types(try await shelf.waft("share", "a.txt", "a.txt", "--list", "--json")).contains("open-in"))
+            #expect(!types(try await shelf.waft("share", "a.txt", "b.txt", "--list", "--json")).contains("open-in"))
             let end = try await shelf.host.atTerminal(["share", "a.txt"], in: folder) { terminal in
                 try await terminal.transcript.says("Share with? ")
                 try await terminal.type("org.waft.activity.open-in\n")
@@ -308,7 +309,8 @@ struct ShareTests {
             }
             #expect(try await list("a.png").contains("org.example.resize"))
             #expect(try await !list("a.txt").contains("org.example.resize"))
-            #expect(try await !list("a.png", "a.png").contains("org.example.resize"))
+            try Data([4]).write(to: URL(fileURLWithPath: folder + "/b.png"))
+            #expect(try await !list("a.png", "b.png").contains("org.example.resize"))
             let done = try await host.run(
                 arguments: ["share", "a.png", "--activity", "org.example.resize", "--json"], in: folder)
             let made = host.home + "/handler-data/org.example.images/small.png"

@@ -37,7 +37,7 @@ struct PolicyTestCommand: ContactsVerb {
         name: .long,
         help: ArgumentHelp(
             "Visibility to assume: off, contacts or everyone (default: the current one).",
-            valueName: "off|contacts|everyone"))
+            valueName: "visibility"))
     var visible: Visibility?
 
     @Argument(help: ArgumentHelp("Files and folders of the offer.", valueName: "file"), completion: .file())

@@ -17,7 +17,7 @@ struct ReceiverOptions: ParsableArguments {
     @Option(name: .long, help: .setting(\.accept, valueName: "rule"))
     var accept: AcceptRule?
 
-    @Option(name: .long, help: .setting(\.conflict, valueName: "keep-both|skip"))
+    @Option(name: .long, help: .setting(\.conflict, valueName: "way"))
     var conflict: ConflictRule?
 
     @Flag(name: .long, help: "Print one JSON document a line for each event.")

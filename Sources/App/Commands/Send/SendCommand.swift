@@ -157,6 +157,7 @@ struct SendCommand: AsyncParsableCommand {
             throw CommandError(.usage, "--thumbnail does not go with --queue: the daemon makes the previews")
         }
         let omissions = OmissionRendering(json: json)
+        paths = SendSources.once(paths, leftOut: omissions.show)
         let sources = try SendSources(
             paths: paths, texts: text, urls: url, programs: source,
             activity: queue.queue ? SendSources.queue : SendSources.airdrop, name: name, type: type,

@@ -51,11 +51,17 @@ struct SendSources {
         guard paths.count + texts.count + urls.count + programs.count > 0 else {
             throw CommandError(.usage, "nothing to send: --exclude leaves out all of it")
         }
+        for url in urls {
+            do throws(SourceError) {
+                _ = try URLSource(url, name: name, type: type)
+            } catch {
+                throw CommandError(.usage, TerminalText.escaped("\(url): \(error.message)", limit: 1_000))
+            }
+        }
         let sources: [any ItemSource]
         do throws(SourceError) {
             sources = try make(paths, name, type)
         } catch {
-            // A URL that is none was typed wrong; a file that is not there is a missing input.
             throw CommandError(error, hint: optionHint ?? (error.code == .unreadable ? hint : nil))
         }
         // `--type` needs a single item. Without it the type always agrees with the item.
@@ -76,6 +82,22 @@ struct SendSources {
         if path == "-" || selection.excluded.isEmpty { return false }
         let name = PathText.lastName(of: path)
         return selection.excludes(name, path: name, isFolder: Self.isFolder(path))
+    }
+
+    /// The paths, each once: patterns of a shell such as `a*` and `*.txt` can name a file twice.
+    /// - Parameter leftOut: called for each that is named again.
+    static func once(_ paths: [String], leftOut: (SourceError) -> Void) -> [String] {
+        var named: Set<String> = []
+        return paths.filter { path in
+            if path == "-" || named.insert(place(path)).inserted { return true }
+            leftOut(SourceError(.unreadable, "\(PathText.printable(path)) is named twice; it is sent once"))
+            return false
+        }
+    }
+
+    /// An absolute path, without `.` and repeated slashes.
+    private static func place(_ path: String) -> String {
+        PathText.names(in: PathText.absolute(path)).filter { $0 != "." }.joined(separator: "/")
     }
 
     private static func exists(_ path: String) -> Bool {

@@ -25,10 +25,10 @@ struct ShareCommand: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("A text to share; - for one from standard input. Can be repeated.", valueName: "text"))
+        help: ArgumentHelp("A text to share; - for one from standard input. Repeatable.", valueName: "text"))
     var text: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("A URL to share. Can be repeated.", valueName: "url"))
+    @Option(name: .long, help: ArgumentHelp("A URL to share. Repeatable.", valueName: "url"))
     var url: [String] = []
 
     @Option(
@@ -43,7 +43,7 @@ struct ShareCommand: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Leave out the activities of this type. Can be repeated.", valueName: "type"))
+        help: ArgumentHelp("Leave out the activities of this type. Repeatable.", valueName: "type"))
     var excludeActivity: [String] = []
 
     @Option(

@@ -34,6 +34,8 @@ struct WebPage {
         case "flags": flags.joined(separator: " ")
         case "items": items.map(Self.line).joined()
         case "notice": Self.escaped(notice)
+        // Browsers without styles show everything.
+        case "plain": isPlain ? Self.escaped(words["plain"]) : ""
         default: ""
         }
     }

@@ -16,7 +16,6 @@ enum KeyWord {
         if let id = PeerID(text: text) { return id }
         let shown = TerminalText.escaped(text, limit: 80)
         let digits = text.utf8.prefix(256).filter { $0 != UInt8(ascii: "-") }
-        let alphabet = "0123456789abcdefghjkmnpqrstvwxyzABCDEFGHJKMNPQRSTVWXYZ".utf8
         let isID = digits.allSatisfy(alphabet.contains)
         let hint = "to print the key id of the other machine, run there: waft contacts me"
         let reason =
@@ -33,12 +32,23 @@ enum KeyWord {
         throw CommandError(.usage, "\"\(shown)\" \(reason)", hint: hint)
     }
 
+    private static let alphabet = Array("-0123456789abcdefghjkmnpqrstvwxyzABCDEFGHJKMNPQRSTVWXYZ".utf8)
+
+    /// Characters of a text that is taken for a part of an id.
+    private static let shortestBeginning = 9
+
     /// A contact that is named or begun, or any peer by its whole id.
     static func peer(_ text: String, in snapshot: ContactSnapshot) throws(CommandError) -> PeerID {
         do throws(ContactError) {
             return try snapshot.find(text).id
         } catch {
             if error.code == .ambiguous { throw CommandError(error) }
+            // A word that is no part of an id was meant for a contact.
+            guard text.utf8.count >= shortestBeginning, text.utf8.allSatisfy(alphabet.contains) else {
+                throw CommandError(
+                    .usage, "\"\(TerminalText.escaped(text, limit: 80))\" is neither a contact nor a whole key id",
+                    hint: "see: waft contacts")
+            }
             return try whole(text)
         }
     }

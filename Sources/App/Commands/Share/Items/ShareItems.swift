@@ -35,10 +35,14 @@ struct ShareItems {
         guard !(paths + texts + urls + programs).isEmpty else {
             throw CommandError(.usage, "nothing to share", hint: "for example: waft share photo.jpg")
         }
+        var leftOut: [SourceError] = []
+        let paths = SendSources.once(paths) { leftOut.append($0) }
         let sources = try SendSources(
             paths: paths, texts: texts, urls: urls, programs: programs, activity: activity, peers: 1,
-            canLeaveOut: false, leftOut: { Console.shared.note("waft: \(TerminalText.escaped($0.message))") }
+            canLeaveOut: false, leftOut: { leftOut.append($0) }
         ).make()
+        // If no item is left, the failure says so.
+        for fault in leftOut { Console.shared.note("waft: \(TerminalText.escaped(fault.message))") }
         items = sources.enumerated().map { index, source in
             let path = paths.indices.contains(index) && paths[index] != "-" ? paths[index] : nil
             return Item(source: source, path: path.map { URL(fileURLWithPath: $0).standardizedFileURL.path })
