@@ -8,9 +8,10 @@ struct InboxOpenInCommand: AsyncParsableCommand {
         discussion: """
             Example: waft inbox open-in 12, or: waft inbox open-in 12 evince --copy ~/Documents
 
-            With options that select items the only word is the program: waft inbox open-in --match '*.pdf' evince. As waft open-in FILE, and the handlers of the item come first in the list: the journal has the call as one that \
+            As waft open-in FILE, and the handlers of the item come first in the list: the journal has the call as one that \
             you asked for. A handler that says no or later, or fails, is exit code 16. An application gets the file in the \
-            Inbox, where it is read-only; --copy moves the item out before, as waft inbox take does.
+            Inbox, where it is read-only; --copy moves the item out before, as waft inbox take does. With options that \
+            select items the only word is the program: waft inbox open-in --match '*.pdf' evince.
             """
     )
 
