@@ -308,7 +308,8 @@ private struct Samples {
             .setting(SettingFields(SettingKey.all[0], Settings(hostName: "kitchen"))),
             .settingChanged(
                 SettingChange.Fields(setting: "name", values: ["kitchen"], formerValues: ["vm"], inUse: true)),
-            .settingFault(ConfigCheckCommand.Fields(path: "/a", line: 3, reason: "unknown setting")),
+            .settingFault(
+                ConfigCheckCommand.Fields(path: "/a", line: 3, reason: "unknown setting", receiverStarts: false)),
             .settings(EventLine.SettingsState(SettingsReport(changed: ["port"]))),
             .settings(EventLine.SettingsState(SettingsReport(faults: ["line 3: unknown setting"]))),
             .settingsFile(ConfigPathCommand.Fields(path: "/a", exists: false)),

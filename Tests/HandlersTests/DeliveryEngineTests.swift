@@ -2,6 +2,7 @@ import HandlerCatalog
 import Handlers
 import HookSandbox
 import Sharing
+import Synchronization
 import TestSupport
 import Testing
 
@@ -130,6 +131,37 @@ struct DeliveryEngineTests {
         }
         let calls = caller.calls.all.filter { $0.numbers.contains(arrivals[0].number) }
         #expect(calls.map(\.candidate.program.name) == asked)
+    }
+
+    @Test(
+        "items wait for a program that is missing without an attempt, and are given to it once it is there again",
+        arguments: [true, false])
+    func missingProgram(isSeenAtArrival: Bool) async throws {
+        let caller = ScriptedCaller()
+        let lab = DeliveryLab([photos, .sample("second", installed: 5)], caller: caller)
+        let identifier = photos.identifier.text
+        caller.missing.withLock { _ = $0.insert(identifier) }
+        let waiting = try lab.arrive(2)
+        try await lab.run { engine in
+            lab.deliver(waiting, to: engine)
+            await engine.ping()
+            engine.handlersChanged()
+            await engine.ping()
+            #expect(caller.calls.all.isEmpty, "neither it nor the next handler is asked")
+            #expect(lab.answers.all.map(\.1) == [.later, .later], "each sender hears it once")
+            caller.missing.withLock { $0 = [] }
+            var all = waiting
+            if isSeenAtArrival {
+                let next = try lab.arrive()
+                lab.deliver(next, to: engine)
+                all += next
+            } else {
+                engine.handlersChanged()
+            }
+            for arrival in all { try await lab.wait(for: arrival, .yes) }
+            #expect(caller.calls.all.map { $0.items[0].attempt } == all.map { _ in 1 })
+            #expect(caller.calls.all.map(\.numbers[0]) == all.map(\.number))
+        }
     }
 
     @Test("a failure is final: no other handler is asked, and it is kept with its reason")

@@ -118,6 +118,13 @@ final class ScriptedCaller: HandlerCalling {
         }
     }
 
+    /// The handlers whose programs are missing.
+    let missing = Mutex<Set<String>>([])
+
+    func absence(of program: HandlerProgram) -> String? {
+        missing.withLock { $0.contains(program.identifier) } ? "its program does not exist" : nil
+    }
+
     func itemWillMove(_ number: ArrivalNumber) async { moves.record(number) }
     func rests(_ handler: String) async { rested.record(handler) }
     func stop() async { stops.record(()) }

@@ -112,7 +112,7 @@ struct HookAnswerTests {
         #expect(place.folder.names == ["hook"])
     }
 
-    @Test("a file that is no executable is refused as a hook when it is configured")
+    @Test("a file that is no executable is a hook that is missing")
     func unfit() throws {
         let place = HookFolder()
         let folder = place.folder
@@ -122,10 +122,24 @@ struct HookAnswerTests {
             "/dev/null",
         ]
         for path in unfit {
-            #expect(throws: HandlerProgram.UnfitError.self, "\(path)") {
-                try HandlerProgram.hook(path: path, dataFolder: "/", timeLimit: .seconds(1), sandbox: .strict)
-            }
+            let hook = HandlerProgram.hook(path: path, dataFolder: "/", timeLimit: .seconds(1), sandbox: .strict)
+            #expect(hook.absence?.hasPrefix(hook.executable) == true, "\(path): \(hook.absence ?? "there")")
         }
+    }
+
+    @Test("a hook is missing without a path that its sandbox opens, until the path is there")
+    func missingPath() throws {
+        let place = HookFolder()
+        let mount = place.folder / "mount"
+        var hook = HandlerProgram.hook(
+            path: "/bin/sh", dataFolder: "/", timeLimit: .seconds(1), sandbox: .strict,
+            rules: LaunchRules(writablePaths: [mount]))
+        #expect(hook.absence == "\(mount), where it may write, does not exist")
+        hook.sandbox = .none
+        #expect(hook.absence == nil)
+        hook.sandbox = .strict
+        mkdir(mount, 0o700)
+        #expect(hook.absence == nil)
     }
 
     @Test("a hook that is a link to an executable is one, and its data folder is made for it")
@@ -133,7 +147,7 @@ struct HookAnswerTests {
         let place = HookFolder()
         let script = place.script("exit 1")
         symlink(script, place.folder / "link")
-        let hook = try HandlerProgram.hook(
+        let hook = HandlerProgram.hook(
             path: place.folder / "link", dataFolder: place.folder / "data", timeLimit: .seconds(60), sandbox: .strict)
         #expect(hook.isConfiguredHook)
         #expect(hook.folder == place.folder.path)
@@ -143,7 +157,7 @@ struct HookAnswerTests {
 
     @Test("a relative path is taken from the working directory, and made absolute")
     func relative() throws {
-        let hook = try HandlerProgram.hook(
+        let hook = HandlerProgram.hook(
             path: "../../../../../../../../../../bin/./sh", dataFolder: "/", timeLimit: .seconds(1), sandbox: .none)
         #expect(hook.executable == "/bin/sh" || hook.executable == "/usr/bin/sh")
     }

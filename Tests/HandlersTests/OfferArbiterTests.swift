@@ -12,7 +12,7 @@ struct OfferArbiterTests {
     private func arbiter(
         _ body: String, timeLimit: Duration = .seconds(3_600), sandbox: SandboxPlan.Level = .none
     ) throws -> OfferArbiter {
-        try OfferArbiter(
+        OfferArbiter(
             path: place.script(body), scratchFolder: place.scratch, timeLimit: timeLimit, sandbox: sandbox,
             grace: .milliseconds(500), launcher: probe, logger: quiet)
     }
@@ -177,7 +177,7 @@ struct OfferArbiterTests {
         #expect(try await answer(to: "echo trouble >&2; exit 9") == .undecided(reason: "exit code 9: trouble"))
         let path = place.folder.file("nothing", "#!/no/such/interpreter\n", mode: 0o755)
         for level in [SandboxPlan.Level.none, .strict] {
-            let arbiter = try OfferArbiter(
+            let arbiter = OfferArbiter(
                 path: path, scratchFolder: place.scratch, sandbox: level, launcher: probe, logger: quiet)
             guard case .undecided(let reason) = await arbiter.ask(facts()) else {
                 Issue.record("it was heard")
@@ -187,12 +187,11 @@ struct OfferArbiterTests {
         }
     }
 
-    @Test("a path that is no program is refused in the words of the configuration")
-    func unfit() throws {
-        let error = #expect(throws: HandlerProgram.UnfitError.self) {
-            _ = try OfferArbiter(path: "/no/such/arbiter", scratchFolder: place.scratch, logger: quiet)
-        }
-        #expect(error?.description == "the arbiter /no/such/arbiter does not exist")
+    @Test("an arbiter that is missing has no opinion: people are asked")
+    func missing() async {
+        let arbiter = OfferArbiter(
+            path: "/no/such/arbiter", scratchFolder: place.scratch, launcher: probe, logger: quiet)
+        #expect(await arbiter.ask(facts()) == .undecided(reason: "/no/such/arbiter does not exist"))
     }
 
     @Test(

@@ -112,6 +112,7 @@ struct ConfigTests {
                 try await kitchen.withReceiver(Programs.waftd, [], port: nil) { running in
                     let set = try await kitchen.run(arguments: ["config", "set", "port", "\(other.port)"])
                     let reason = "line \\d+: cannot listen on port \(other.port): another program uses it"
+                    #expect(set.exit == 64, "\(set)")
                     #expect(set.output.contains(try Regex("the receiver does not use it: .*\(reason)")), "\(set)")
                     let status = try await kitchen.run(arguments: ["status"])
                     #expect(status.output.contains(try Regex("port +\(running.port)\n")), "\(status)")
@@ -121,6 +122,65 @@ struct ConfigTests {
                     #expect(good.output.hasSuffix("; the receiver uses it now\n"), "\(good)")
                     _ = try await running.log.first("ready") { $0.port == free }
                 }
+            }
+        }
+    }
+
+    @Test("a program that is missing is refused, unless it comes later, and check and doctor see it as set does")
+    func missingProgram() async throws {
+        try await withTemporaryFolder { folder in
+            let host = Host.loopback(folder + "/home")
+            let program = folder + "/arrived"
+            let set = ["config", "set", "hook", program]
+            let refused = try await host.run(arguments: set)
+            #expect(
+                refused.exit == 64 && refused.errors.contains("does not exist; items wait for it; nothing was changed"))
+            #expect(try await host.run(arguments: ["config", "check"]).exit == 0, "\(refused)")
+            #expect(try await host.run(arguments: set + ["--anyway"]).exit == 0)
+            for words in [["config", "check"], ["doctor"]] {
+                let seen = try await host.run(arguments: words)
+                #expect(seen.exit != 0 && (seen.output + seen.errors).contains("the hook \(program) does not exist"))
+            }
+            #expect(try await host.run(arguments: ["config", "set", "name", "abc"]).exit == 0)
+            // Another fault keeps the whole file from counting.
+            try "nmae: x\n".write(toFile: file(host), atomically: false, encoding: .utf8)
+            let written = try await host.run(arguments: ["config", "set", "name", "abc"])
+            #expect(written.exit == 64 && written.errors.contains("is written, and does not count"), "\(written)")
+            #expect(try text(host).contains("name: abc"))
+        }
+    }
+
+    @Test(
+        "a receiver starts without its hook, says so, keeps the items for it, and gives them to it at the next arrival")
+    func hookThatComesBack() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            let (program, seen) = (folder + "/arrived", folder + "/seen")
+            try FileManager.default.createDirectory(atPath: seen, withIntermediateDirectories: true)
+            for words in [["hook", program], ["hookWritable", seen], ["arbiter", folder + "/arbiter"]] {
+                #expect(try await kitchen.run(arguments: ["config", "set", "--anyway"] + words).exit == 0)
+            }
+            try await kitchen.withReceiver(Programs.waftd, ["--accept", "everyone"]) { running in
+                let status = try await kitchen.run(arguments: ["status"])
+                #expect(status.output.contains("the hook \(program) does not exist; items wait for it"), "\(status)")
+                #expect(status.output.contains("the arbiter \(folder)/arbiter does not exist"), "\(status)")
+                let study = Host.loopback(folder + "/study")
+                func send(_ name: String) async throws {
+                    try name.write(toFile: folder + "/" + name, atomically: false, encoding: .utf8)
+                    let sent = try await study.run(arguments: ["send", name, "--to", running.address], in: folder)
+                    #expect(sent.exit == 0, "\(sent)")
+                }
+                try await send("first")
+                _ = try await running.log.first("deferred")
+                let script = "#!/bin/sh\n: >\"\(seen)/$WAFT_NAME\"\n"
+                try script.write(toFile: program, atomically: false, encoding: .utf8)
+                try #require(chmod(program, 0o755) == 0)
+                try await send("second")
+                try await eventually {
+                    try FileManager.default.contentsOfDirectory(atPath: seen).sorted() == ["first", "second"]
+                }
+                let after = try await kitchen.run(arguments: ["status"])
+                #expect(!after.output.contains("the hook \(program) does not exist"), "\(after)")
             }
         }
     }

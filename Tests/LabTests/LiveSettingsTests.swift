@@ -62,7 +62,7 @@ struct LiveSettingsTests {
                     try await sender.type("one\n")
                     _ = try await running.log.first("answered")
                     for (name, value) in Self.values {
-                        try await change(kitchen, ["set", name, value])
+                        try await change(kitchen, ["set", "--anyway", name, value])
                         if name == "port" { try await takes(kitchen, study, lab) }
                         try await change(kitchen, ["unset", name])
                     }

@@ -86,7 +86,7 @@ struct WebCommandTests {
                 ]
                     + ["-subj", "/CN=home", "-addext", "subjectAltName=IP:127.0.0.1"])
             #expect(made.exit == 0, "\(made.errors)")
-            let settings = ["web.certificate", folder + "/own.pem", "web.key", folder + "/key.pem"]
+            let settings = ["web.key", folder + "/key.pem", "web.certificate", folder + "/own.pem"]
             _ = try await atPage(settings: settings) { terminal, host, url in
                 let trusted = try await host.run(
                     "/usr/bin/curl", ["-s", "--cacert", folder + "/own.pem", "-w", "%{http_code}", program(url, "")])
@@ -97,7 +97,8 @@ struct WebCommandTests {
             var host = Host.loopback(folder + "/other")
             host.environment["TERM"] = "dumb"
             for number in [0, 2] {
-                _ = try await host.run(arguments: ["config", "set", settings[number], settings[number + 1]])
+                let words = ["config", "set", "--anyway", settings[number], settings[number + 1]]
+                #expect(try await host.run(arguments: words).exit == 0)
             }
             let refused = try await host.run(arguments: ["web"])
             #expect(refused.exit == 64 && refused.errors.contains("chmod o-rwx"), "\(refused.errors)")

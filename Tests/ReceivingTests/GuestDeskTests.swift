@@ -170,4 +170,20 @@ struct GuestDeskTests {
             #expect(desk.page == nil)
         }
     }
+
+    @Test("the page of the settings that could not be opened is tried again when the settings are read again")
+    func failedPage() async throws {
+        var settings = Settings(hostName: "kitchen")
+        settings.web.isEnabled = true
+        let desk = GuestDesk(LiveSettings(settings))
+        let failed = try #require(desk.page)
+        desk.closed(failed, fault: "no certificate")
+        #expect(desk.page?.number == failed.number)
+        desk.lookAgain()
+        let next = try #require(desk.page)
+        #expect(next.number != failed.number)
+        desk.opened(next, at: Self.place)
+        desk.lookAgain()
+        #expect(desk.page?.number == next.number)
+    }
 }

@@ -33,8 +33,9 @@ struct ServiceReportsTests {
         let air = ToyAir()
         var settings = Settings(hostName: "kitchen")
         (settings.discovery, settings.notifications, settings.inhibitsSleep) = (false, .off, false)
-        let receiver = try Receiver(
-            home: try Home(environment: ["WAFT_HOME": folder / "home"]), settings: LiveSettings(settings),
+        let home = try Home(environment: ["WAFT_HOME": folder / "home"])
+        let receiver = Receiver(
+            home: home, settings: LiveSettings(settings),
             visibility: .everyone,
             kinds: [EndpointKind(.toy) { ToyEndpoint(air, $0) }], manager: manager, logger: Self.logger
         ) { _ in }

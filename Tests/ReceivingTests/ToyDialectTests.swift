@@ -27,7 +27,7 @@ struct ToyDialectTests {
         // The line.
         let kinds = [EndpointKind(.toy) { ToyEndpoint(air, $0) }]
         let (ready, feed) = AsyncStream<Void>.makeStream()
-        let receiver = try Receiver(
+        let receiver = Receiver(
             home: home, settings: LiveSettings(settings(named: "kitchen")), visibility: .everyone, kinds: kinds,
             logger: Self.logger
         ) { event in

@@ -201,6 +201,10 @@ extension Receiver {
                     + (error == .anotherInbox ? "; to use the folder that is there now: waft inbox adopt" : "")
             }
         }
+        let missing =
+            SettingsJudge(home).faults(of: settings).filter { $0.kind == .program }.map(\.text)
+            + SettingsJudge.handlerFaults(snapshot, settings)
+        status.programFaults = missing.isEmpty ? nil : missing
         let reloaded = await reload.standing
         status.settingsFaults = reloaded.faults.isEmpty ? nil : reloaded.faults
         status.settingsSince = reloaded.since.milliseconds

@@ -60,7 +60,6 @@ package final class Receiver: Service {
     ///   - sockets: those that the service manager has opened, by the names of `passedSockets`.
     ///   - manager: the service manager that waits for notices of this receiver; nil for none.
     ///   - observe: called for each event, from any thread; returns soon.
-    /// - Throws: `ReceiverError` for a hook that cannot be run.
     package init(
         home: Home,
         settings: LiveSettings,
@@ -70,7 +69,7 @@ package final class Receiver: Service {
         manager: ServiceManager? = nil,
         logger: Logger,
         observe: @escaping @Sendable (ReceiverEvent) -> Void
-    ) throws(ReceiverError) {
+    ) {
         let stamp = home.configurationStamp
         let (live, settings) = (settings, settings.current)
         let events = EventFeed()
@@ -80,7 +79,7 @@ package final class Receiver: Service {
         let consent = ConsentQueue(rule: settings.accept) { relay.entered($0) }
         let arrivals = ArrivalNotifications()
         let reports = manager.map { ServiceReports($0, name: { live.current.name }, consent: consent, logger: logger) }
-        let programs = try ReceiverPrograms(settings, home, logger)
+        let programs = ReceiverPrograms(settings, home, logger)
         plan = ReceiverPlan(
             home: home, live: live, programs: CurrentPrograms(programs),
             visibility: settings.accept == .everyone ? .everyone : visibility, kinds: kinds, consent: consent,
@@ -125,7 +124,7 @@ package final class Receiver: Service {
             if ConfigurationTemplate.writeIfMissing(at: home.configurationFile) { await reload.noteTemplate() }
             try home.checkTrust()
             try home.checkInboxTrust()
-            try ProtectionCheck.check(settings, home)
+            try await reload.judge(settings)
             let socket = try ControlSocket(folder: home.run)
             let control = try await ControlServer.bind(
                 socket, passed: plan.sockets[Self.controlSocket], on: MultiThreadedEventLoopGroup.singleton,

@@ -1,5 +1,6 @@
 import Contacts
 import Endpoints
+import Handlers
 import Inbox
 import Protection
 import Settings
@@ -20,6 +21,8 @@ extension ReceiverParts {
         // The keys were made since the start. A fault keeps those that are in use, and `waft status` shows it.
         if !vault.standing.isSetUp { try? vault.reload() }
         if names.contains("skipInterfaces") { await directory.interfacesChanged() }
+        // Programs that were missing may be there again.
+        engine.handlersChanged()
         news.send(())
         door.lookAgain()
         guests.lookAgain()

@@ -15,22 +15,14 @@ struct ReceiverPrograms: Sendable {
     let arbiter: OfferArbiter?
     let outboxHook: NoticeProgram?
 
-    /// - Throws: `ReceiverError` with the place of the setting, for a program that cannot be run.
-    init(_ settings: Settings, _ home: Home, _ logger: Logger) throws(ReceiverError) {
-        do throws(HandlerProgram.UnfitError) {
-            hook = try HandlerProgram.hook(settings, home)
-            outboxHook = try NoticeProgram.outboxHook(settings, home, logger)
-        } catch {
-            throw ReceiverError(.setting, error.description)
-        }
-        do {
-            arbiter = try settings.arbiter.map { path in
-                try OfferArbiter(
-                    path: path, scratchFolder: home.state + "/hooks", rules: settings.hookRules,
-                    forbiddenPlaces: home.handlerCatalog(settings).closed.paths, logger: logger)
-            }
-        } catch {
-            throw ReceiverError(.setting, settings.line(about: "arbiter", "\(error)"))
+    /// Programs that are missing are here too: they may come back at any time.
+    init(_ settings: Settings, _ home: Home, _ logger: Logger) {
+        hook = HandlerProgram.hook(settings, home)
+        outboxHook = NoticeProgram.outboxHook(settings, home, logger)
+        arbiter = settings.arbiter.map { path in
+            OfferArbiter(
+                path: path, scratchFolder: home.state + "/hooks", rules: settings.hookRules,
+                forbiddenPlaces: home.handlerCatalog(settings).closed.paths, logger: logger)
         }
     }
 }

@@ -15,6 +15,8 @@ actor SettingsReload {
     /// The configuration file when it was read; nil for no file.
     private var stamp: FileStamp?
     private var faults: [String] = []
+    /// The missing programs that are in the log.
+    private var said: Set<String> = []
     private var last: Task<SettingsReport, Never>?
     /// When the settings that are in use were read.
     private var since = WallTime.now
@@ -53,8 +55,8 @@ actor SettingsReload {
         do {
             try plan.home.checkTrust()
             let (new, overridden) = try source.read()
-            let programs = try ReceiverPrograms(new, plan.home, plan.logger)
-            try ProtectionCheck.check(new, plan.home)
+            try judge(new)
+            let programs = ReceiverPrograms(new, plan.home, plan.logger)
             try await Self.check(new, parts, ports)
             report.overridden = overridden
             report.changed = SettingKey.all.filter { !$0.isSame(in: old, and: new) }.map(\.name)
@@ -84,6 +86,20 @@ actor SettingsReload {
         }
         if !report.changed.isEmpty || !report.faults.isEmpty { plan.observe(.settings(report)) }
         return report
+    }
+
+    /// Judges settings before they are used. What is missing is said in the log, once.
+    ///
+    /// - Throws: `ReceiverError` `setting` for faults of the file.
+    func judge(_ settings: Settings) throws(ReceiverError) {
+        let faults = SettingsJudge(plan.home).faults(of: settings)
+        let ofFile = faults.filter { $0.kind == .file }.map(\.text)
+        guard ofFile.isEmpty else { throw ReceiverError(.setting, ofFile.joined(separator: "; ")) }
+        let missing = Set(faults.map(\.text))
+        for fault in missing.subtracting(said).sorted() {
+            plan.logger.warning("a setting names something that is missing", metadata: ["reason": "\(fault)"])
+        }
+        said = missing
     }
 
     private static func check(

@@ -8,7 +8,7 @@ extension Settings {
             /// One clause. Names of the file in it are fit to be shown.
             package let words: String
 
-            init(line: Int? = nil, _ words: String) {
+            package init(line: Int? = nil, _ words: String) {
                 (self.line, self.words) = (line, words)
             }
 
@@ -21,7 +21,7 @@ extension Settings {
         /// At least one, in the order of their lines.
         package let faults: [Fault]
 
-        init(file: String? = nil, _ faults: [Fault]) {
+        package init(file: String? = nil, _ faults: [Fault]) {
             (self.file, self.faults) = (file, faults)
         }
 

@@ -101,6 +101,12 @@ package struct Settings: Sendable {
         places[setting].map { "\($0): \(reason)" } ?? reason
     }
 
+    /// The line of a file that sets a setting; nil if another source sets it, or none.
+    package func line(of setting: String, in path: String) -> Int? {
+        places[setting]?.split(separator: "\(path), line ", maxSplits: 1, omittingEmptySubsequences: false).dropFirst()
+            .last.flatMap { Int($0) }
+    }
+
     /// The domains to ask; nil for none. With discovery off, the resolver's search list is not asked.
     package var askedDomains: [String]? {
         let asked = searchDomains.filter { discovery || $0 != DomainBrowser.resolver }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Endpoints
 import Foundation
+import Receiving
 import Settings
 
 /// `waft config check`.
@@ -8,7 +9,12 @@ struct ConfigCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Check config.yaml, or another file of settings, and list its faults.",
-        discussion: "Example: waft config check. Exit code 64 for a file with faults, 66 for a missing file."
+        discussion: """
+            Example: waft config check. Exit code 64 for a file with faults, 66 for a missing file.
+
+            With a fault of the file no receiver starts. With a program, a folder or a certificate that is missing it starts, \
+            and says so in: waft status.
+            """
     )
 
     struct Fields: Encodable {
@@ -16,6 +22,8 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         /// From 1.
         var line: Int?
         var reason: String
+        /// Whether a receiver starts all the same.
+        var receiverStarts: Bool
     }
 
     @Argument(help: ArgumentHelp("The file (default: config.yaml).", valueName: "file"), completion: .file())
@@ -28,17 +36,26 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         let path = file ?? home.configurationFile
         do {
             guard let text = try ConfigurationText(path: path) else { return try sayThatItIsMissing(path) }
-            var settings = Settings(hostName: "")
-            try settings.read(text, dialects: .known, registry: home.typeRegistry())
-            if !output.json { Console.shared.note("\(TerminalText.escaped(path, limit: 4_096)) has no faults") }
+            try report(SettingsJudge(home).read(text, hostName: CommandContext.hostName).faults, of: path)
         } catch let error as Settings.InvalidError {
-            if output.json {
-                for fault in error.faults {
-                    EventLine.settingFault(Fields(path: path, line: fault.line, reason: fault.words)).print()
-                }
-            }
-            throw CommandError(.usage, error)
+            try report(SettingFault.all(of: error), of: path)
         }
+    }
+
+    private func report(_ faults: [SettingFault], of path: String) throws(CommandError) {
+        guard !faults.isEmpty else {
+            if !output.json { Console.shared.note("\(TerminalText.escaped(path, limit: 4_096)) has no faults") }
+            return
+        }
+        if output.json {
+            for fault in faults {
+                EventLine.settingFault(
+                    Fields(
+                        path: path, line: fault.line, reason: fault.words, receiverStarts: fault.kind == .program)
+                ).print()
+            }
+        }
+        throw CommandError(.usage, Settings.InvalidError(file: path, faults))
     }
 
     private func sayThatItIsMissing(_ path: String) throws(CommandError) {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Endpoints
 import Foundation
+import Receiving
 import Settings
 import SystemCalls
 
@@ -15,6 +15,10 @@ struct ConfigEditCommand: AsyncParsableCommand {
             Starts $VISUAL, or else $EDITOR, or else vi, with a copy. A copy with faults replaces nothing.
             """
     )
+
+    @Flag(
+        name: .long, help: "Replace it also if a program, folder or certificate is missing: its disk is mounted later.")
+    var anyway = false
 
     @OptionGroup var output: OutputOptions
 
@@ -77,8 +81,9 @@ struct ConfigEditCommand: AsyncParsableCommand {
             try runEditor(copy)
             do throws(Settings.InvalidError) {
                 let file = try ConfigurationText(path: copy) ?? ConfigurationText(path: copy, text: "")
-                var settings = Settings(hostName: "")
-                try settings.read(file, dialects: .known, registry: home.typeRegistry())
+                let faults = SettingsJudge(home).read(file, hostName: CommandContext.hostName).faults
+                    .filter { !anyway || $0.kind == .file }
+                guard faults.isEmpty else { throw Settings.InvalidError(file: copy, faults) }
                 return file
             } catch {
                 let failure = CommandError(.usage, error)

@@ -10,6 +10,9 @@ struct ConfigSetCommand: AsyncParsableCommand {
             Example: waft config set accept contacts
 
             A list has several values: waft config set hookWritable /srv/photos /srv/notes. Rules are changed by: waft config edit
+
+            A value with which no receiver starts is refused, and so is a program, a folder or a certificate that is \
+            missing: exit code 64. It is 64 too if the value is written, and another fault of the file keeps it from counting.
             """
     )
 
@@ -20,6 +23,9 @@ struct ConfigSetCommand: AsyncParsableCommand {
         parsing: .remaining, help: ArgumentHelp("The value; several for a list.", valueName: "value"),
         completion: .settingValues)
     var values: [String] = []
+
+    @Flag(name: .long, help: "Set it also if its program, folder or certificate is missing: its disk is mounted later.")
+    var anyway = false
 
     @OptionGroup var output: OutputOptions
 
@@ -34,6 +40,6 @@ struct ConfigSetCommand: AsyncParsableCommand {
                 hint: "for the default: waft config unset \(row.name)")
         }
         guard row.takes(values) else { throw CommandError(.usage, row.complaint(about: values)) }
-        try await SettingChange(key: row, texts: values).carryOut(json: output.json)
+        try await SettingChange(key: row, texts: values, anyway: anyway).carryOut(json: output.json)
     }
 }

@@ -8,6 +8,8 @@ struct SettingsReload {
     var reason = ""
     /// Settings that an option or a variable of the receiver overrides.
     var hidden: Set<String> = []
+    /// Whether the settings are the reason: the receiver has found faults in them.
+    var isOfSettings = false
 
     /// Lets the running receiver read its settings, and waits for that.
     /// - Returns: nil if none is running.
@@ -19,7 +21,7 @@ struct SettingsReload {
             SettingsReload(
                 isOK: report.faults.isEmpty,
                 reason: TerminalText.escaped(report.faults.joined(separator: "; "), limit: 4_096),
-                hidden: Set(report.overridden))
+                hidden: Set(report.overridden), isOfSettings: !report.faults.isEmpty)
         // A receiver that is older than the command line.
         case .some: SettingsReload(isOK: false, reason: "restart it to use the change")
         }

@@ -34,6 +34,7 @@ struct StatusFields: Encodable {
     var sendingJobs: Int?
     var failedJobs: Int?
     var settingsFaults: [String]?
+    var programFaults: [String]?
     var damage: [String]?
     /// As in the lines `locked` and `unlocked`; nil from a receiver that is older than the command line.
     var protection: String?
@@ -58,7 +59,7 @@ extension StatusFields {
         (parkedDeliveries, failedDeliveries) = (status.parkedDeliveries, status.failedDeliveries)
         (keptPartials, keptBytes) = (status.keptPartials, status.keptBytes)
         (waitingJobs, sendingJobs, failedJobs) = (status.waitingJobs, status.sendingJobs, status.failedJobs)
-        (settingsFaults, damage) = (status.settingsFaults, status.damage)
+        (settingsFaults, programFaults, damage) = (status.settingsFaults, status.programFaults, status.damage)
         guard let report = status.protection else { return }
         let state = ProtectionFields.State(report)
         (protection, unlocked, unlockedOnce) = (state.protection, state.unlocked, state.unlockedOnce)

@@ -16,20 +16,16 @@ enum ReceiverStart {
         manager: ServiceManager? = nil,
         logger: Logger,
         observe: @escaping @Sendable (ReceiverEvent) -> Void
-    ) throws(CommandError) -> Receiver {
-        do {
-            return try Receiver(
-                home: context.home,
-                settings: context.live,
-                visibility: visibility,
-                sockets: sockets,
-                manager: manager,
-                logger: logger,
-                observe: observe
-            )
-        } catch {
-            throw failure(error)
-        }
+    ) -> Receiver {
+        Receiver(
+            home: context.home,
+            settings: context.live,
+            visibility: visibility,
+            sockets: sockets,
+            manager: manager,
+            logger: logger,
+            observe: observe
+        )
     }
 
     static func failure(_ failure: ReceiverError) -> CommandError {

@@ -49,6 +49,9 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var failedJobs: Int?
     /// Faults of the configuration file, a line each; nil if it is in use.
     package var settingsFaults: [String]?
+    /// Programs, folders and certificates that settings and handlers name and that are missing, a line each; nil if
+    /// none is.
+    package var programFaults: [String]?
     /// When the settings in use were read: milliseconds since 1970.
     package var settingsSince: Int64?
     /// One line for each file that is damaged or was set aside as damaged; nil if there is none.

@@ -89,6 +89,7 @@ final class GuestDesk: PageHosting {
     /// Opens a page, and waits until guests can open it. May block on the disk.
     /// - Throws: `SourceError` for an item that cannot be shared; `Refusal` with a line for the user.
     func open(_ wanted: PageOpening) async throws -> PageProgress {
+        dropFailedPage()
         if wanted == PageOpening(), let standing = page, state.withLock({ $0.standing?.page.number == standing.number })
         {
             return try await opened(standing.number)
@@ -161,8 +162,18 @@ final class GuestDesk: PageHosting {
         news.send(())
     }
 
-    /// The settings have changed.
-    func lookAgain() { news.send(()) }
+    /// The settings have changed, or were read again.
+    func lookAgain() {
+        dropFailedPage()
+        news.send(())
+    }
+
+    /// The page of the settings that could not be opened is tried again, as another page: its certificate may be there now.
+    private func dropFailedPage() {
+        state.withLock { state in
+            if state.standing?.progress.phase == .closed { state.standing = nil }
+        }
+    }
 
     // MARK: The endpoint
 

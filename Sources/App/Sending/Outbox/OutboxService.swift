@@ -128,14 +128,10 @@ enum OutboxNotice {
 }
 
 extension NoticeProgram {
-    /// The outbox hook that is set; nil if none is.
-    /// - Throws: `HandlerProgram.UnfitError` for a hook that cannot be run.
-    package static func outboxHook(
-        _ settings: Settings, _ home: Home, _ logger: Logger
-    ) throws(HandlerProgram.UnfitError) -> NoticeProgram? {
-        guard let path = settings.outboxHook else { return nil }
-        do throws(HandlerProgram.UnfitError) {
-            return try NoticeProgram(
+    /// The outbox hook that is set, also while its file is missing; nil if none is set.
+    package static func outboxHook(_ settings: Settings, _ home: Home, _ logger: Logger) -> NoticeProgram? {
+        settings.outboxHook.map { path in
+            NoticeProgram(
                 path: path,
                 name: "outbox hook",
                 scratchFolder: home.state + "/hooks",
@@ -145,8 +141,6 @@ extension NoticeProgram {
                 forbiddenPlaces: home.handlerCatalog(settings).closed.paths,
                 logger: logger
             )
-        } catch {
-            throw HandlerProgram.UnfitError(description: settings.line(about: "outboxHook", error.description))
         }
     }
 }

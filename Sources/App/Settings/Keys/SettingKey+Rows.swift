@@ -33,7 +33,7 @@ extension SettingKey {
         [
             SettingKey(
                 "policy", \.policy, .rules,
-                "Rules, tried in order for each offered item; the first rule that matches decides",
+                "Rules, tried in order for each offered item; the first rule that matches decides, within the contact's limits",
                 note: """
                     If no rule matches, the contact's own policy applies (waft contacts show NAME), and you are asked about \
                     strangers. A rule cannot override the visibility or a block. Keys of a rule, each with one value or a list:

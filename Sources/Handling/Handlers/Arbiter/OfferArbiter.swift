@@ -50,7 +50,6 @@ package struct OfferArbiter: Sendable {
     ///   - forbiddenPlaces: as in `HandlerRunner`.
     ///   - grace: time between the request to leave and the kill.
     ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
-    /// - Throws: `HandlerProgram.UnfitError` when there is no executable regular file at the path.
     package init(
         path: String,
         scratchFolder: String,
@@ -61,11 +60,11 @@ package struct OfferArbiter: Sendable {
         grace: Duration = .seconds(2),
         launcher: String = SandboxPlan.launcher,
         logger: Logger
-    ) throws(HandlerProgram.UnfitError) {
+    ) {
         let inbox = scratchFolder + "/" + Self.emptyFolder
         var rules = rules
         rules.writablePaths = []
-        program = try HandlerProgram.configured(
+        program = HandlerProgram.configured(
             Self.identifier, name: "arbiter", path: path, timeLimit: timeLimit, sandbox: sandbox, rules: rules)
         runner = HandlerRunner(
             inbox: inbox, scratchFolder: scratchFolder, forbiddenPlaces: forbiddenPlaces, grace: grace,

@@ -37,6 +37,8 @@ package protocol HandlerCalling: Sendable {
     ///
     /// If the task is cancelled, the program is ended with all processes that it has started.
     func call(_ call: DeliveryCall) async -> CallResult
+    /// Why a program cannot be started now, because something of it is missing; nil if it can. One line.
+    func absence(of program: HandlerProgram) -> String?
     /// Whether the program of the last call has taken a sealed item: its clear copy was gone. Asked once after a call.
     func hasTaken(_ number: ArrivalNumber) -> Bool
     /// An item is about to leave the Inbox. A resident handler with this item gets a notice.
@@ -50,4 +52,7 @@ package protocol HandlerCalling: Sendable {
 extension HandlerCalling {
     /// For callers that open no sealed items.
     package func hasTaken(_ number: ArrivalNumber) -> Bool { false }
+
+    /// For callers that start no programs.
+    package func absence(of program: HandlerProgram) -> String? { nil }
 }

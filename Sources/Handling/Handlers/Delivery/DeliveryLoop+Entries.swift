@@ -14,6 +14,8 @@ extension DeliveryLoop {
         var isUnderWay = false
         /// Whether its sender knows that it is locked.
         var isHeld = false
+        /// Whether its sender knows that the program of its handler is missing.
+        var isSuspended = false
         /// Whether its protection may be another one than `subject` says.
         var isStale = false
         /// When its handler got it, by the engine's clock.

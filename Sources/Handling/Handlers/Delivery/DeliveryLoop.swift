@@ -8,12 +8,14 @@ import UniformTypes
 
 /// The state of the engine between two events.
 struct DeliveryLoop {
-    private let engine: DeliveryEngine
-    private var entries: [ArrivalNumber: Entry] = [:]
-    private var desks: [String: Desk] = [:]
+    let engine: DeliveryEngine
+    var entries: [ArrivalNumber: Entry] = [:]
+    var desks: [String: Desk] = [:]
     /// Transfers that may bring more items.
     private var open: Set<Source> = []
     private var released = ReleasedItems()
+    /// Programs that were missing when they were to be called, by their handlers. Their deliveries wait for them.
+    var absent: [String: HandlerProgram] = [:]
     private var running = 0
     /// No call begins before this, because the journal could not be written.
     private var pausedUntil: Duration?
@@ -67,6 +69,7 @@ struct DeliveryLoop {
         }
         switch event {
         case .arrived(let arrivals, let answered):
+            lookForPrograms()
             for arrival in arrivals {
                 open.insert(Source(transfer: arrival.transfer, peer: arrival.peer))
                 let delivery = WaitingDelivery(
@@ -112,7 +115,7 @@ struct DeliveryLoop {
         assign(delivery.number)
     }
 
-    private func read(_ number: ArrivalNumber) -> Arrival? {
+    func read(_ number: ArrivalNumber) -> Arrival? {
         do {
             return try engine.journal.arrival(number)
         } catch {
@@ -124,7 +127,7 @@ struct DeliveryLoop {
     // MARK: Assigning
 
     /// Queues the delivery at its next handler. Without one it waits until a handler is installed.
-    private mutating func assign(_ number: ArrivalNumber) {
+    mutating func assign(_ number: ArrivalNumber) {
         guard var entry = entries[number] else { return }
         // The user may have changed the protection of an item that waits.
         if entry.isHeld || entry.isStale, let arrival = read(number) {
@@ -236,7 +239,7 @@ struct DeliveryLoop {
     }
 
     /// Answers the person who asked. The usual delivery goes on, if there was one that the answer has not ended.
-    private mutating func endAsked(_ number: ArrivalNumber, _ answer: DeliveryEngine.AskedAnswer) {
+    mutating func endAsked(_ number: ArrivalNumber, _ answer: DeliveryEngine.AskedAnswer) {
         guard let asked = entries.removeValue(forKey: number)?.asked else { return }
         asked.call.answer.resume(returning: answer)
         if case .answered(let outcome) = answer, outcome.answer == .yes { return }
@@ -343,6 +346,7 @@ struct DeliveryLoop {
 
     private mutating func begin(_ numbers: [ArrivalNumber], _ handler: String, _ group: inout DiscardingTaskGroup) {
         desks[handler]?.queue.take(numbers)
+        if isMissing(handler, for: numbers) { return }
         var arrivals: [Arrival] = []
         for number in numbers {
             guard let arrival = read(number) else {

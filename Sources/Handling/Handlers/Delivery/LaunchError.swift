@@ -40,7 +40,7 @@ struct LaunchError: Error {
     /// The launcher's message.
     static func reason(_ failure: SandboxLaunchFailure, _ program: HandlerProgram) -> LaunchError {
         if failure.isExecution {
-            if let flaw = flaw(of: program) { return LaunchError(reason: flaw, isPassing: false) }
+            if let flaw = program.fileFlaw { return LaunchError(reason: flaw, isPassing: false) }
             // The program file is open for writing.
             let isBusy = failure.message.hasSuffix(String(cString: strerror(ETXTBSY)))
             return LaunchError(reason: failure.message, isPassing: isBusy)
@@ -55,45 +55,12 @@ struct LaunchError: Error {
         if let cause, passing.contains(cause) {
             return LaunchError(reason: "\(program.executable) could not be started now: \(cause)", isPassing: true)
         }
-        if let flaw = flaw(of: program) { return LaunchError(reason: flaw, isPassing: false) }
+        if let flaw = program.fileFlaw { return LaunchError(reason: flaw, isPassing: false) }
         if cause == .execFormatError {
             let reason = "\(program.executable) is neither a program nor a script that begins with #!"
             return LaunchError(reason: reason, isPassing: false)
         }
         let why = cause.map { "\($0)" } ?? "\(error)"
         return LaunchError(reason: "\(program.executable) could not be started: \(why)", isPassing: false)
-    }
-
-    /// The fault in the files of a program that the kernel refused; nil if none is visible.
-    private static func flaw(of program: HandlerProgram) -> String? {
-        let path = program.executable
-        var status = stat()
-        guard stat(program.folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            return "its folder \(program.folder) is missing"
-        }
-        guard stat(path, &status) == 0 else { return "\(path) does not exist" }
-        guard status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 else {
-            return "\(path) is not an executable file; chmod +x may be missing"
-        }
-        guard let interpreter = interpreter(of: path), access(interpreter, X_OK) != 0 else { return nil }
-        return "\(path) names \(ShownText.escaped(interpreter)) in its first line, which cannot be executed: "
-            + String(cString: strerror(errno))
-    }
-
-    /// The interpreter after `#!` in the first line.
-    private static func interpreter(of path: String) -> String? {
-        guard let file = try? FileDescriptor.open(path, .readOnly, options: [.nonBlocking, .closeOnExec]) else {
-            return nil
-        }
-        defer { try? file.close() }
-        // The kernel reads this many bytes (BINPRM_BUF_SIZE).
-        var bytes = [UInt8](repeating: 0, count: 256)
-        guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0) }), count > 2,
-            bytes.starts(with: "#!".utf8)
-        else { return nil }
-        let line = bytes[2..<count].prefix { $0 != UInt8(ascii: "\n") }
-        // A line from another system ends with a CR, which is then part of the name: it is shown.
-        let word = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.first
-        return word.map { String(decoding: $0, as: UTF8.self) }
     }
 }

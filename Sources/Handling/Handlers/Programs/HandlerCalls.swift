@@ -26,6 +26,8 @@ package final class HandlerCalls: HandlerCalling {
         self.runner = runner
     }
 
+    package func absence(of program: HandlerProgram) -> String? { program.absence }
+
     package func hasTaken(_ number: ArrivalNumber) -> Bool {
         state.withLock { $0.taken.remove(number) != nil }
     }

@@ -4,14 +4,6 @@ package import HookSandbox
 
 /// A program that gets arrivals: the program of a handler's bundle, or the one hook of the configuration.
 package struct HandlerProgram: Hashable, Sendable {
-    /// The fault of the file that the configuration names as hook.
-    package struct UnfitError: Error, Hashable, CustomStringConvertible {
-        /// One line, lower case.
-        package let description: String
-
-        package init(description: String) { self.description = description }
-    }
-
     /// The identifier of the configuration's own hook.
     package static let hookIdentifier = "org.waft.hook"
 
@@ -132,29 +124,27 @@ package struct HandlerProgram: Hashable, Sendable {
         )
     }
 
-    /// The hook of the configuration.
+    /// The hook of the configuration, which may be missing: see `absence`.
     ///
     /// - Parameters:
     ///   - path: of the executable; a relative one is taken from the working directory.
     ///   - dataFolder: a folder of its own, not the executable's folder, in which it starts; nil for none.
     ///   - rules: the paths, network and Unix sockets that it may use; the other rules are ignored.
-    /// - Throws: `UnfitError` when there is no executable regular file at the path.
     package static func hook(
         path: String,
         dataFolder: String?,
         timeLimit: Duration,
         sandbox: SandboxPlan.Level,
         rules: LaunchRules = LaunchRules()
-    ) throws(UnfitError) -> HandlerProgram {
-        try configured(
+    ) -> HandlerProgram {
+        configured(
             hookIdentifier, name: "hook", path: path, dataFolder: dataFolder, timeLimit: timeLimit, sandbox: sandbox,
             rules: rules)
     }
 
-    /// A program of the configuration.
+    /// A program of the configuration, which may be missing: see `absence`.
     ///
     /// - Parameters: as of `hook`; `name` is its name in messages.
-    /// - Throws: `UnfitError` when there is no executable regular file at the path.
     static func configured(
         _ identifier: String,
         name: String,
@@ -163,15 +153,8 @@ package struct HandlerProgram: Hashable, Sendable {
         timeLimit: Duration,
         sandbox: SandboxPlan.Level,
         rules: LaunchRules
-    ) throws(UnfitError) -> HandlerProgram {
-        let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder) else {
-            throw UnfitError(description: "the \(name) \(absolute) does not exist")
-        }
-        guard !isFolder.boolValue, FileManager.default.isExecutableFile(atPath: absolute) else {
-            throw UnfitError(description: "the \(name) \(absolute) is not an executable file; chmod +x may be missing")
-        }
+    ) -> HandlerProgram {
+        let absolute = absolutePath(path)
         return HandlerProgram(
             identifier: identifier,
             name: name,
@@ -187,6 +170,9 @@ package struct HandlerProgram: Hashable, Sendable {
             allowsSockets: rules.allowsSockets
         )
     }
+
+    /// - Parameter path: of a program of the configuration; a relative one is taken from the working directory.
+    static func absolutePath(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
     /// Whether it is the same program, perhaps with other values of its settings.
     func isSame(as other: HandlerProgram) -> Bool {

@@ -25,7 +25,6 @@ package struct NoticeProgram: Sendable {
     ///   - rules: the paths, network and Unix sockets that it may also use.
     ///   - forbiddenPlaces: as in `HandlerRunner`.
     ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
-    /// - Throws: `HandlerProgram.UnfitError` when there is no executable regular file at the path.
     package init(
         path: String,
         name: String,
@@ -37,9 +36,9 @@ package struct NoticeProgram: Sendable {
         grace: Duration = .seconds(1),
         launcher: String = SandboxPlan.launcher,
         logger: Logger
-    ) throws(HandlerProgram.UnfitError) {
+    ) {
         let inbox = scratchFolder + "/" + Self.emptyFolder
-        program = try HandlerProgram.configured(
+        program = HandlerProgram.configured(
             "org.waft." + name.replacing(" ", with: "-"), name: name, path: path, timeLimit: timeLimit,
             sandbox: sandbox, rules: rules)
         runner = HandlerRunner(

@@ -37,12 +37,9 @@ package struct PreviewProgram: Sendable {
     ) {
         let paths = searchPath.split(separator: ":").map { folder -> String in "\(folder)/\(name)" }
         let found = paths.first { path in PathText.isAbsolute(path) && access(path, X_OK) == 0 }
-        guard let found,
-            let program = try? HandlerProgram.configured(
-                "org.waft.preview", name: name, path: found, timeLimit: timeLimit, sandbox: sandbox,
-                rules: LaunchRules())
-        else { return nil }
-        self.program = program
+        guard let found, HandlerProgram.flaw(ofProgram: found) == nil else { return nil }
+        program = HandlerProgram.configured(
+            "org.waft.preview", name: name, path: found, timeLimit: timeLimit, sandbox: sandbox, rules: LaunchRules())
         runner = HandlerRunner(
             inbox: scratchFolder + "/" + Self.emptyFolder, scratchFolder: scratchFolder,
             forbiddenPlaces: forbiddenPlaces, grace: .zero, launcher: launcher, logger: logger)

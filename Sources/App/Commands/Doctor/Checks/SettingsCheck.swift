@@ -1,4 +1,5 @@
 import Endpoints
+import Receiving
 import Settings
 import Sharing
 
@@ -10,6 +11,15 @@ struct SettingsCheck: DoctorCheck {
         guard scene.isTrusted, let home = scene.home else { return [] }
         if let fault = scene.settingsFault {
             return [.problem(fault, hint: "correct it; until then no command works, and no receiver starts")]
+        }
+        let faults = SettingsJudge(home).faults(of: scene.settings)
+        guard faults.isEmpty else {
+            return faults.map { fault in
+                .problem(
+                    fault.text,
+                    hint: fault.kind == .file
+                        ? "correct it; until then no receiver starts" : "bring it back, or change it")
+            }
         }
         if scene.settings.accept == .none {
             return [

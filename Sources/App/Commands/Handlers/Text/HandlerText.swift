@@ -1,5 +1,6 @@
 import Foundation
 import HandlerCatalog
+import Handlers
 import Sharing
 import UniformTypes
 
@@ -70,15 +71,9 @@ struct HandlerText {
     }
 
     private func launchTroubles(_ bundle: HandlerBundle) -> [String] {
-        let rules = bundle.launch
-        guard rules.sandbox == .strict else { return [] }
-        let paths =
-            rules.readablePaths.map { ($0, "which it may read") }
-            + rules.writablePaths.map { ($0, "where it may write") }
-        return paths.compactMap { path, words in
-            guard !FileManager.default.fileExists(atPath: path) else { return nil }
-            return "it cannot start: \(Self.path(path)), \(words), does not exist"
-        }
+        let program = HandlerProgram(
+            bundle: bundle, defaultTimeLimit: place.usualTimeLimit, requiresSandbox: false)
+        return (program?.pathFlaws ?? []).map { "it cannot start: \(TerminalText.escaped($0, limit: Self.pathLimit))" }
     }
 
     /// The claims to types that make it one that can be chosen, each type once.

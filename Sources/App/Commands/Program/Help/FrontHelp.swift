@@ -7,7 +7,7 @@ enum FrontHelp {
     private static let groups = [
         (verbs: ["decline", "visible", "contacts", "policy"], about: "who may send, and what"),
         (verbs: ["share", "web", "desk"], about: "other ways to send and receive"),
-        (verbs: ["outbox", "history"], about: "what waits to be sent, what came before"),
+        (verbs: ["transfers", "outbox", "history"], about: "what moves, what waits, what came before"),
         (verbs: ["handlers", "open"], about: "programs for what arrives, and for URLs"),
         (verbs: ["preview", "open-in", "options", "type"], about: "for any file of this machine"),
         (verbs: ["protection", "unlock", "lock"], about: "seal what arrives while nobody is there"),
