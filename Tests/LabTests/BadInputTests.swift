@@ -52,7 +52,7 @@ struct BadInputTests {
                 ([try file(folder), "--to", "kitchen:99999"], 64, "ends with no port number"),
                 (["--to", "127.0.0.1:1"], 64, "nothing to send"),
                 ([try file(folder)], 64, "no machine is in view"),
-                ([try file(folder), "--to", "127.0.0.1:1", "--timeout", "0"], 64, "--timeout is"),
+                ([try file(folder), "--to", "127.0.0.1:1", "--timeout", "0"], 64, "it should be seconds above 0"),
                 ([folder + "/none", "--to", "kitchen", "--queue"], 66, "there is no such file"),
             ]
             for way in ways {
@@ -241,6 +241,57 @@ struct BadInputTests {
         }
     }
 
+    @Test("help is printed with 0 to a request for help alone")
+    func helpAsAnswer() async throws {
+        try await withTemporaryFolder { folder in
+            let host = sender(folder)
+            for words in [[], ["service"], ["send", "-h", "file"]] as [[String]] {
+                let outcome = try await host.run(arguments: words)
+                #expect(outcome.exit == 64, "\(words): \(outcome.exit)")
+            }
+            for words in [["--help"], ["help"], ["handlers", "--help"], ["help", "handlers"], ["--version"]] {
+                let outcome = try await host.run(arguments: words)
+                #expect(outcome.exit == 0 && !outcome.output.isEmpty, "\(words): \(outcome.exit)")
+            }
+        }
+    }
+
+    @Test(
+        "without /proc a command says that it cannot read its arguments, and is 1",
+        .enabled(if: geteuid() == 0, "NOT RUN: hiding /proc needs root"), arguments: [["send", "a"], ["--json"], []])
+    func noArguments(words: [String]) async throws {
+        try await withTemporaryFolder { folder in
+            let script = "mount -t tmpfs none /proc && exec \"$@\""
+            let outcome = try await sender(folder).run(
+                "/usr/bin/unshare", ["-m", "sh", "-c", script, "sh", Programs.waft] + words)
+            expect(outcome, exit: 1, saying: "the arguments cannot be read: /proc is not mounted")
+        }
+    }
+
+    @Test(
+        "a value of the wrong form is 64, and gets advice that fits it",
+        arguments: [
+            (["config", "set", "hookTimeout", "-1"], "for a value that begins with -, write: -- -1"),
+            (["inbox", "show", "-1"], "a number cannot be negative"),
+            (["pair", "localhost:1", "--code", "000000"], "other users can see a code among the arguments"),
+            (["send", "--url", "not a url", "--to", "localhost:1"], "the URL cannot be sent"),
+        ])
+    func wrongForm(words: [String], advice: String) async throws {
+        try await withTemporaryFolder { folder in
+            expect(try await sender(folder).run(arguments: words), exit: 64, saying: advice)
+        }
+    }
+
+    @Test("a job that waits for handlers cannot be queued")
+    func queuedWait() async throws {
+        try await withTemporaryFolder { folder in
+            let words = ["send", "/etc/hostname", "--to", "kitchen", "--queue", "--wait", "opened"]
+            expect(
+                try await sender(folder).run(arguments: words), exit: 64,
+                saying: "--wait opened does not go with --queue")
+        }
+    }
+
     @Test("a WAFT_HOME too long for a socket address is a clear error at start")
     func longHome() async throws {
         try await withTemporaryFolder { folder in
@@ -255,7 +306,12 @@ struct BadInputTests {
         arguments: [
             ("port: many\n", "line 1: port should be"), ("#x\nfoo: 1\n", "line 2: unknown setting"),
             ("a: [\n", "not YAML"),
-            ("hook: /nowhere/hook\n", "does not exist"),
+            (
+                "port: 4001\ndialects: {localsend: {port: 4001}}\n",
+                "line 1: port and dialects.localsend.port are both 4001"
+            ),
+            ("hook: /bin/true\nhookWritable: [/]\n", "line 2: hookWritable: / contains"),
+            ("protection: complete\n", "line 1: data protection has no keys"),
         ])
     func settings(text: String, complaint: String) async throws {
         try await withTemporaryFolder { folder in

@@ -5,7 +5,8 @@ import Commands
 @main
 enum Main {
     static func main() {
-        let path = CommandLine.unsafeArgv[0].map { String(cString: $0) } ?? ""
+        // Nothing is there without /proc.
+        let path = CommandLine.argc > 0 ? CommandLine.unsafeArgv[0].map { String(cString: $0) } ?? "" : ""
         if path == "waftd" || path.hasSuffix("/waftd") { CommandLineRun.main(WaftDaemonCommand.self) }
         CommandLineRun.main(WaftCommand.self)
     }

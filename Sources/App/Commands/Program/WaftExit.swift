@@ -42,7 +42,7 @@ package enum WaftExit: Int32, Encodable, Sendable, CaseIterable {
         case .contentChanged: "content changed while sending, or verification failed"
         case .locked: "locked: unlock it with `waft unlock`; or the passphrase is wrong, or this is a drop box"
         case .usage:
-            "wrong usage, an invalid setting, or a receiver or a page is there already; help that was asked for among other words"
+            "wrong usage, an invalid setting, or a receiver or a page is there already; help that was not asked for alone"
         case .inputMissing: "an input is missing or unreadable; no such offer, item, job, contact or handler"
         case .notRunning: "no receiver is running"
         case .notPermitted: "not permitted: a handler has started this command, or it cannot read the receiver's secret"

@@ -7,6 +7,10 @@ package enum CommandLineRun {
     /// Does not return. To be called on the main thread, which does nothing else from then on.
     package static func main<Command: AsyncParsableCommand>(_ command: Command.Type) -> Never {
         StandardStreams.reserve()
+        // Swift reads the words from there. Without them the command line would be an empty one.
+        guard CommandLine.argc > 0 else {
+            fail(CommandError(.unexpected, "the arguments cannot be read: /proc is not mounted"), nil)
+        }
         // A reader that has gone (`waft peers | head -1`) is no reason to die by a signal.
         signal(SIGPIPE, SIG_IGN)
         ProgramMemory.bound()
@@ -22,6 +26,7 @@ package enum CommandLineRun {
             })
         let failureEvents = words.flatMap { FailureEvents($0.words, isDaemon: command != WaftCommand.self) }
         let wantsMoreThanHelp = words?.wantMoreThanHelp(of: command) ?? false
+        let wantsHelp = words?.wantHelp ?? false
         do {
             var parsed: (any ParsableCommand)? =
                 if let words { try await parse(command, words) } else { nil }
@@ -43,8 +48,12 @@ package enum CommandLineRun {
             guard Command.exitCode(for: error) == .success else {
                 fail(ParserError.make(error, words ?? CommandWords(words: []), of: command), failureEvents)
             }
-            // --help, --version, --generate-completion-script.
             Console.shared.flush()
+            guard wantsHelp else {
+                // `waft` alone, or a group that needs a verb: there was something else to do.
+                Console.shared.note(Command.fullMessage(for: error))
+                end(WaftExit.usage.rawValue)
+            }
             if let script = CompletionScript.mended(Command.fullMessage(for: error)) {
                 Console.shared.result(script)
                 end(WaftExit.done.rawValue)

@@ -9,10 +9,16 @@ import Sharing
 struct CommandWords {
     private static let help: Set<String> = ["-h", "--help", "--version"]
 
+    /// Options of the parser itself that print something, or their beginnings.
+    private static let printing = ["--generate-completion-script", "--experimental-dump-help", "--help-hidden"]
+
     /// Options whose value is a number, which is never negative.
     private static let numeric: Set<String> = [
         "--timeout", "--port", "--limit", "--before", "--expires", "--passphrase-fd", "--answer-fd",
     ]
+
+    /// Verbs whose words are values, and no files.
+    private static let takingValues = [["handlers", "settings"], ["config", "set"]]
 
     let words: [String]
 
@@ -34,9 +40,11 @@ struct CommandWords {
                     .usage, "there is no option \(shown)", hint: "for the version: \(command._commandName) --version")
             }
             let value =
-                words.starts(with: ["handlers", "settings"])
+                Self.takingValues.contains(where: words.starts) && !Self.isFile(word)
                 ? "for a value that begins with -, write: -- \(shown)"
-                : "for a file that begins with -, write: ./\(shown); for a value, write: --option=\(shown)"
+                : Double(word) != nil && !Self.isFile(word)
+                    ? "a number cannot be negative"
+                    : "for a file that begins with -, write: ./\(shown); for a value, write: --option=\(shown)"
             throw CommandError(.usage, "there is no option \(shown)", hint: value)
         }
     }
@@ -83,6 +91,15 @@ struct CommandWords {
             (place.command, place.rest) = (next, place.rest.dropFirst())
         }
         return place
+    }
+
+    /// Whether the words ask for something that the parser prints: help, the version, a script for completion, or what a
+    /// shell completes.
+    var wantHelp: Bool {
+        ["help", "---completion"].contains(words.first)
+            || words.prefix { $0 != "--" }.contains { word in
+                Self.help.contains(word) || Self.printing.contains { word.hasPrefix($0) }
+            }
     }
 
     /// Whether the words ask for help or the version, and for something else, such as to send a file `-h`.
