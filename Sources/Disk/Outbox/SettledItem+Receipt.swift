@@ -4,7 +4,8 @@ package import Sharing
 extension SettledItem {
     /// The outcome of one item of an attempt.
     ///
-    /// - Parameter waitsForHandlers: whether a handler must open it.
+    /// - Parameter waitsForHandlers: whether it is settled only when a handler has answered, in any way: a stored item is
+    ///   sent.
     /// - Returns: the outcome if the item is settled; otherwise a failure that allows another attempt.
     package static func of(
         _ item: SendResult.Item, waitsForHandlers: Bool
@@ -30,19 +31,9 @@ extension SettledItem {
         case .stored(let name, let size, let digest):
             // The next attempt asks for the receipt again. The receiver has the item, so it is not offered again.
             if waitsForHandlers, receipt.handler.state == .pending { return .failure(.handlerPending) }
-            var refusal: OutboxJobError?
-            if waitsForHandlers, receipt.handler.state != .yes {
-                let words =
-                    switch receipt.handler.state {
-                    case .none: "no handler was asked"
-                    case .no: "the handler said no"
-                    default: "the handler did not open it"
-                    }
-                refusal = OutboxJobError(.handlerSaidNo, "stored, but \(words)", isFinal: true)
-            }
             return .success(
                 SettledItem(
-                    stored: name, size: size, digest: digest.description, handler: receipt.handler, failure: refusal))
+                    stored: name, size: size, digest: digest.description, handler: receipt.handler))
         }
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Endpoints
 import Secrets
 
 /// Options about the way to peers of LocalSend.
@@ -14,7 +15,12 @@ struct DeliveryOptions: ParsableArguments {
     @Flag(name: .long, help: "Send without encryption, to a LocalSend device that has none.")
     var plain = false
 
-    func check(isQueued: Bool) throws(CommandError) {
+    func check(isQueued: Bool, wait: SendOptions.Wait) throws(CommandError) {
+        if isQueued, wait == .opened {
+            throw CommandError(
+                .usage, "--wait opened does not go with --queue: this command ends before anything is sent",
+                hint: "to see the answers of the handlers later: waft outbox show N")
+        }
         guard isQueued, pin != nil || plain else { return }
         throw CommandError(
             .usage, "--pin and --plain do not go with --queue",

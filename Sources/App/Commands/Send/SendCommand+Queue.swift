@@ -34,10 +34,6 @@ extension SendCommand {
         if !isRunning, !json, !quiet {
             Console.shared.note("waft: no receiver is running here: it is sent when waftd runs")
         }
-        if wait == .opened, !json, !quiet {
-            let list = jobs.count == 1 ? "waft outbox show \(jobs[0].number)" : "waft outbox list --all"
-            Console.shared.note("waft: this command does not wait for handlers; to see their answers: \(list)")
-        }
         if json { EventLine.done(.command(.done)).print() }
     }
 }
