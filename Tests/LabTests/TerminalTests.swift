@@ -65,6 +65,26 @@ struct TerminalTests {
         }
     }
 
+    @Test("a receiver in the background of a shell runs, asks nothing, and names the verbs that answer")
+    func background() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            let words = [
+                "--quiet", "--flush", "--command", "exec bash --norc --noprofile -i", "/dev/null",
+            ]
+            let end = try await kitchen.withProgram("/usr/bin/script", words, in: folder) { shell in
+                try await shell.type("'\(Programs.waft)' receive --port 0 &\n")
+                try await shell.transcript.says("answer with: waft offers")
+                try await shell.transcript.says("waft send FILE --to")
+                try await shell.type("'\(Programs.waft)' visible\n")
+                try await shell.transcript.says("everyone")
+                try await shell.type("echo running: $(jobs -r | wc -l); kill %1; wait; exit\n")
+                try await shell.transcript.says("running: 1")
+            }
+            #expect(!end.text.contains("Stopped"), "\(end.text)")
+        }
+    }
+
     @Test("waft visible reports that no receiver is running")
     func invisible() async throws {
         try await withTemporaryFolder { folder in

@@ -20,7 +20,8 @@ enum ConsentPrompt {
     /// For this long after a question was withdrawn, an answer may be meant for it.
     private static let reaction: Duration = .seconds(2)
 
-    /// Runs until the task is cancelled.
+    /// Runs until the task is cancelled. A job in the background asks nothing: each line that is typed once it is in the
+    /// foreground shows the question.
     ///
     /// - Parameter answer: gets the number of the offer, and the answer that was typed.
     static func run(
@@ -43,7 +44,8 @@ enum ConsentPrompt {
     private static func ask(_ inputs: Mailbox<Input>, _ answer: (Int, Bool) -> Void) async {
         var waiting: [OfferSummary] = []
         var gone: (number: Int, at: ContinuousClock.Instant)?
-        var shown = ContinuousClock.now
+        // Nil for a question that nobody was asked.
+        var shown: ContinuousClock.Instant?
         for await input in inputs {
             switch input {
             case .event(.waiting(let offer)):
@@ -63,7 +65,11 @@ enum ConsentPrompt {
             case .line(let line, let at):
                 Console.shared.answered()
                 guard let offer = waiting.first else { continue }
-                guard at >= shown else {
+                guard let shownAt = shown else {
+                    shown = show(offer)
+                    continue
+                }
+                guard at >= shownAt else {
                     // It was meant for another question, or typed twice.
                     Console.shared.prompt(
                         "Offer \(offer.number), which was asked after that line: [y/n] ", isNew: false)
@@ -97,9 +103,13 @@ enum ConsentPrompt {
     /// Items of an offer that are shown above the question.
     private static let shownItems = 10
 
-    /// - Returns: the time from which on a line is an answer.
-    private static func show(_ offer: OfferSummary) -> ContinuousClock.Instant {
+    /// - Returns: the time from which on a line is an answer; nil if the question was not asked.
+    private static func show(_ offer: OfferSummary) -> ContinuousClock.Instant? {
         for line in OfferText.lines(offer, items: shownItems) { Console.shared.note(line) }
+        guard LineReader.hasTerminal else {
+            Console.shared.note("answer with: waft accept \(offer.number), waft decline \(offer.number)")
+            return nil
+        }
         return Console.shared.prompt("\(OfferText.question(offer)) [y/n] ")
     }
 }

@@ -24,8 +24,7 @@ enum LineReader {
         let terminal = openTerminal()
         guard terminal >= 0 else { return }
         defer { close(terminal) }
-        // The kernel stops a program in the background that does this.
-        if tcgetpgrp(terminal) == getpgrp() { tcflush(terminal, TCIFLUSH) }
+        tcflush(terminal, TCIFLUSH)
     }
 
     @Sendable private static func openTerminal() -> Int32 { open("/dev/tty", O_RDONLY | O_CLOEXEC) }
@@ -79,6 +78,11 @@ enum LineReader {
                 return
             }
             if waits[1].revents != 0 { return }
+            if isatty(file) == 1, !isInForeground(file) {
+                // The line is its shell's.
+                if poll(&waits[1], 1, backgroundPause) > 0 { return }
+                continue
+            }
             // A terminal gives one line at a time, and so does a program that answers a question.
             let count = Glibc.read(file, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
@@ -97,8 +101,18 @@ enum LineReader {
     }
 
     /// Whether a program that is started here gets a terminal.
-    static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
+    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 && isInForeground(STDIN_FILENO) }
 
-    /// Whether there is a terminal and a person may be asked on it.
-    static var hasTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+    /// Whether there is a terminal, and a person may be asked on it now. The terminal of a job in the background is its
+    /// shell's: the kernel stops the job when it reads.
+    static var hasTerminal: Bool { isAtTerminal && isInForeground(STDIN_FILENO) }
+
+    /// Whether there is a terminal, which a job in the background may get later.
+    static var isAtTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+
+    /// Whether a file is the terminal of this process, and this process is in its foreground.
+    static func isInForeground(_ file: Int32) -> Bool { tcgetpgrp(file) == getpgrp() }
+
+    /// How often a job in the background looks whether it is in the foreground.
+    private static let backgroundPause: Int32 = 500
 }
