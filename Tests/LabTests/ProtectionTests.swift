@@ -25,6 +25,37 @@ struct ProtectionTests {
         return try JSONDecoder().decode(Line.self, from: Data(outcome.output.utf8))
     }
 
+    @Test("a passphrase that is too short is asked for again, and nothing that is typed meanwhile is shown")
+    func shortAndEarly() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            let (short, differing, early) = ("shrt", "another one, not the same", "typed while it is checked")
+            let made = try await kitchen.atTerminal(["protection", "set-up"]) { terminal in
+                for (number, word) in [short, Self.passphrase, Self.passphrase].enumerated() {
+                    try await terminal.transcript.says("New passphrase: ", times: number + 1)
+                    try await terminal.type(word + "\n")
+                    if number == 0 { continue }
+                    try await terminal.transcript.says("Once more: ", times: number)
+                    try await terminal.type((number == 1 ? differing : Self.passphrase) + "\n")
+                }
+            }
+            #expect(made.exit == 0 && made.text.contains("this one has 4"), "\(made.text)")
+            #expect(made.text.contains("the two passphrases differ"), "\(made.text)")
+            for word in [short, differing, Self.passphrase] { #expect(!made.text.contains(word), "\(word) is shown") }
+            try await kitchen.withReceiver(Programs.waftd, []) { _ in
+                _ = try await kitchen.run(arguments: ["lock"])
+                let opened = try await kitchen.atTerminal(["unlock"]) { terminal in
+                    try await terminal.transcript.says("Passphrase: ")
+                    try await terminal.type("something else\n")
+                    try await terminal.type(early + "\n")
+                    try await terminal.transcript.says("Passphrase: ", times: 2)
+                    try await terminal.type(Self.passphrase + "\n")
+                }
+                #expect(opened.exit == 0 && !opened.text.contains(early), "\(opened.text)")
+            }
+        }
+    }
+
     @Test("set-up asks twice, three wrong passphrases are 18, and the right one unlocks until the lock")
     func whole() async throws {
         try await withTemporaryFolder { folder in
@@ -104,9 +135,11 @@ struct ProtectionTests {
                     #expect(outcome.exit == code && outcome.errors.contains("waft protection set-up"), "\(outcome)")
                 }
                 let set = try await kitchen.run(arguments: ["config", "set", "protection", "complete"])
-                #expect(set.output.contains("the receiver does not use it"), "\(set)")
-                #expect(set.output.contains("make them first: waft protection set-up"), "\(set)")
+                #expect(set.exit == 64, "\(set)")
+                #expect(set.errors.contains("make them first: waft protection set-up; nothing was changed"), "\(set)")
             }
+            try "protection: complete\n".write(
+                toFile: kitchen.home + "/config/config.yaml", atomically: false, encoding: .utf8)
             let start = try await kitchen.run(Programs.waftd, ["--port", "0"])
             #expect(start.exit == 64 && start.errors.contains("waft protection set-up"), "\(start)")
             #expect(try await kitchen.run(arguments: ["unlock"]).exit == 69)

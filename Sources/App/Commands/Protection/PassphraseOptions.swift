@@ -37,29 +37,58 @@ struct PassphraseOptions: ParsableArguments {
     ///
     /// - Throws: `CommandError` `interrupted`; `usage` at the end of the file or the terminal.
     func passphrase(_ prompt: String = "Passphrase: ") async throws(CommandError) -> SecretBytes {
-        let read = try await read(prompt)
-        guard let read, read.count > 0 else { throw CommandError(.usage, "there is no passphrase") }
-        return read
+        try await passphrase(prompt, tries: 1) { $0 }
     }
 
-    /// A new passphrase: asked for twice at a terminal.
+    /// The same for a passphrase that is checked: a person has several tries, a file one. Nothing that is typed is shown
+    /// until the last one is checked.
     ///
-    /// - Throws: `CommandError` `usage` for one that is too short, or if the two differ.
-    func newPassphrase(_ prompt: String = "New passphrase: ") async throws(CommandError) -> SecretBytes {
-        let new = try await passphrase(prompt)
-        let count = ProtectionFolder.characters(of: new)
-        guard count >= ProtectionFolder.passphraseCharacters else {
-            throw CommandError(
-                .usage,
-                "a passphrase has at least \(ProtectionFolder.passphraseCharacters) characters, and this one has \(count)"
-            )
-        }
-        if passphraseFd == nil {
-            let again = try await passphrase("Once more: ")
-            guard again.withBytes({ again in new.withBytes { $0.elementsEqual(again) } }) else {
-                throw CommandError(.usage, "the two passphrases differ")
+    /// - Parameters:
+    ///   - tries: 1 or more.
+    ///   - check: throws a `VaultError` `wrongPassphrase` for one that is wrong.
+    func passphrase<Result: Sendable>(
+        _ prompt: String = "Passphrase: ", tries: Int,
+        _ check: @escaping @Sendable (SecretBytes) throws(VaultError) -> Result
+    ) async throws(CommandError) -> Result {
+        try await reading { () async throws(CommandError) -> Result in
+            var left = passphraseFd == nil ? tries : 1
+            while true {
+                let passphrase = try await next(prompt)
+                left -= 1
+                do throws(VaultError) {
+                    return try check(passphrase)
+                } catch {
+                    guard error.code == .wrongPassphrase, left > 0 else { throw CommandError(error) }
+                    Console.shared.note("waft: \(error)")
+                }
             }
         }
+    }
+
+    /// A new passphrase: asked for twice at a terminal, and again if it is too short or the two differ.
+    ///
+    /// - Throws: `CommandError` `usage` for one of a file that is too short.
+    func newPassphrase(_ prompt: String = "New passphrase: ") async throws(CommandError) -> SecretBytes {
+        let new = try await reading { () async throws(CommandError) -> SecretBytes in
+            while true {
+                let new = try await next(prompt)
+                let fault: String
+                let count = ProtectionFolder.characters(of: new)
+                if count < ProtectionFolder.passphraseCharacters {
+                    let least = ProtectionFolder.passphraseCharacters
+                    fault = "a passphrase has at least \(least) characters, and this one has \(count)"
+                } else if passphraseFd != nil {
+                    return new
+                } else {
+                    let again = try await next("Once more: ")
+                    if again.withBytes({ again in new.withBytes { $0.elementsEqual(again) } }) { return new }
+                    fault = "the two passphrases differ"
+                }
+                guard passphraseFd == nil else { throw CommandError(.usage, fault) }
+                Console.shared.note("waft: \(fault)")
+            }
+        }
+        let count = ProtectionFolder.characters(of: new)
         if count < ProtectionFolder.goodPassphraseCharacters {
             Console.shared.note(
                 "warning: a passphrase of \(count) characters can be guessed by whoever has the disk; "
@@ -68,9 +97,20 @@ struct PassphraseOptions: ParsableArguments {
         return new
     }
 
-    private func read(_ prompt: String) async throws(CommandError) -> SecretBytes? {
+    private func reading<Result: Sendable>(
+        _ body: @escaping @Sendable () async throws(CommandError) -> Result
+    ) async throws(CommandError) -> Result {
         ProcessSecrecy.dumpNoCore()
-        if let passphraseFd { return try PassphraseReader.line(of: passphraseFd) }
-        return try await PassphraseReader.typed(prompt)
+        guard passphraseFd == nil else { return try await body() }
+        return try await PassphraseReader.silently(body)
+    }
+
+    private func next(_ prompt: String) async throws(CommandError) -> SecretBytes {
+        let read =
+            if let passphraseFd { try PassphraseReader.line(of: passphraseFd) } else {
+                try await PassphraseReader.nextTyped(prompt)
+            }
+        guard let read, read.count > 0 else { throw CommandError(.usage, "there is no passphrase") }
+        return read
     }
 }

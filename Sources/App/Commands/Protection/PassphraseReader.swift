@@ -35,15 +35,39 @@ enum PassphraseReader {
     /// - Returns: nil at the end of the terminal.
     /// - Throws: `CommandError` `interrupted` on Ctrl-C, `usage` for a line that is too long.
     static func typed(_ prompt: String) async throws(CommandError) -> SecretBytes? {
+        try await silently { try await nextTyped(prompt) }
+    }
+
+    /// Keeps the terminal from showing anything that is typed, from the first try to the last one, also while a passphrase
+    /// is checked.
+    ///
+    /// - Parameter body: reads with `nextTyped`.
+    /// - Throws: `CommandError` of the body, `interrupted` on Ctrl-C.
+    static func silently<Result: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws(CommandError) -> Result {
+        let silence = TerminalSilence()
+        defer { silence?.end() }
         let end = Cancellation()
-        let result = try? await Interruption.watching(end, goodbye: .zero) {
-            let line = await typedLine(prompt)
-            // Ctrl-C can end the reading before its signal is seen.
-            if line == nil { try? await Task.sleep(for: .milliseconds(100)) }
-            return line
+        do {
+            let result = try await Interruption.watching(end, goodbye: .zero, body)
+            if !end.isRequested { return result }
+        } catch {
+            if !end.isRequested { throw error as? CommandError ?? CommandError(.unexpected, "\(error)") }
         }
-        guard !end.isRequested else { throw CommandError(.interrupted, "cancelled") }
-        guard let line = result ?? nil else { return nil }
+        throw CommandError(.interrupted, "cancelled")
+    }
+
+    /// The next line, inside `silently`.
+    ///
+    /// - Returns: nil at the end of the terminal.
+    /// - Throws: `CommandError` `usage` for a line that is too long.
+    static func nextTyped(_ prompt: String) async throws(CommandError) -> SecretBytes? {
+        guard let line = await typedLine(prompt) else {
+            // Ctrl-C can end the reading before its signal is seen.
+            try? await Task.sleep(for: .milliseconds(100))
+            return nil
+        }
         guard line.count <= maximumBytes else {
             throw CommandError(.usage, "a passphrase has at most \(maximumBytes) bytes")
         }
@@ -78,12 +102,8 @@ enum PassphraseReader {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else { return nil }
         defer { close(terminal) }
-        guard let before = withoutEcho(terminal) else { return nil }
-        defer {
-            var before = before
-            tcsetattr(terminal, TCSADRAIN, &before)
-            Console.shared.answered()
-        }
+        guard LineReader.isInForeground(terminal) else { return nil }
+        defer { Console.shared.answered() }
         Console.shared.prompt(prompt)
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 1)
         defer { room.free() }
@@ -107,20 +127,39 @@ enum PassphraseReader {
             return room.secret(room[count - 1] == UInt8(ascii: "\n") ? count - 1 : count)
         }
     }
+}
 
-    /// Lets a terminal show nothing that is typed. Ctrl-Z and Ctrl-\ do nothing: they would leave it like this.
-    ///
-    /// - Returns: its attributes of before; nil if it is no terminal.
-    private static func withoutEcho(_ terminal: Int32) -> termios? {
-        var before = termios()
-        guard tcgetattr(terminal, &before) == 0 else { return nil }
-        var silent = before
-        silent.c_lflag &= ~tcflag_t(ECHO)
-        withUnsafeMutableBytes(of: &silent.c_cc) { keys in
+/// A terminal that shows nothing that is typed. Ctrl-Z and Ctrl-\\ do nothing: they would leave it like this.
+private struct TerminalSilence {
+    private let terminal: Int32
+    private let before: termios
+
+    /// Nil if there is no terminal, or this process is in its background: the kernel stops it when it changes the terminal.
+    init?() {
+        terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+        guard terminal >= 0 else { return nil }
+        var attributes = termios()
+        guard LineReader.isInForeground(terminal), tcgetattr(terminal, &attributes) == 0 else {
+            close(terminal)
+            return nil
+        }
+        before = attributes
+        attributes.c_lflag &= ~tcflag_t(ECHO)
+        withUnsafeMutableBytes(of: &attributes.c_cc) { keys in
             keys[Int(VQUIT)] = 0
             keys[Int(VSUSP)] = 0
         }
-        return tcsetattr(terminal, TCSAFLUSH, &silent) == 0 ? before : nil
+        guard tcsetattr(terminal, TCSAFLUSH, &attributes) == 0 else {
+            close(terminal)
+            return nil
+        }
+    }
+
+    func end() {
+        var before = before
+        // What was typed and not read was meant for nobody: the shell must not show it, nor run it.
+        tcsetattr(terminal, TCSAFLUSH, &before)
+        close(terminal)
     }
 }
 

@@ -34,9 +34,11 @@ struct UnlockCommand: AsyncParsableCommand {
         guard case .protection(let before) = try await Daemon.ask(.protection(.status)) else {
             throw CommandError(.unexpected, "the receiver gave no answer about data protection")
         }
-        if before.isUnlocked { return show(before, "unlocked already") }
+        // A passphrase that is given is checked all the same: 0 says that it is the right one.
+        if before.isUnlocked, passphrases.passphraseFd == nil { return show(before, "unlocked already") }
         let identities = try await identities(place, try place.keeper())
         try CommandError.catching { () throws(VaultError) in try place.folder.check(identities) }
+        if before.isUnlocked { return show(before, "unlocked already") }
         let report = try await place.unlock(identities)
         show(report, ProtectionText.unlocked(report))
     }
@@ -70,16 +72,8 @@ struct UnlockCommand: AsyncParsableCommand {
             return try await ProtectionPlace.keyring.fetch()
         }
         try passphrases.needSource()
-        var tries = passphrases.passphraseFd == nil ? Self.tries : 1
-        while true {
-            let passphrase = try await passphrases.passphrase()
-            tries -= 1
-            do throws(VaultError) {
-                return try place.folder.identities(passphrase: passphrase)
-            } catch {
-                guard error.code == .wrongPassphrase, tries > 0 else { throw CommandError(error) }
-                Console.shared.note("waft: \(error)")
-            }
+        return try await passphrases.passphrase(tries: Self.tries) { passphrase throws(VaultError) in
+            try place.folder.identities(passphrase: passphrase)
         }
     }
 }
