@@ -36,6 +36,22 @@ struct LogLinesTests {
         #expect(LogLineForm.ofStandardError([:]) == .file)
     }
 
+    @Test("a person at a terminal reads a sentence")
+    func person() {
+        let facts: Logger.Metadata = ["reason": "no bus", "see": "waft status"]
+        let line = LogLineForm.person.line(.warning, "the lock cannot be watched", facts, label: "waft", at: time)
+        #expect(line == "waft: warning: the lock cannot be watched: no bus (see waft status)")
+        #expect(LogLineForm.person.line(.info, "a\nb", [:], label: "waft", at: time) == "waft: a\\nb")
+    }
+
+    @Test("a time is a number of seconds, or has a unit")
+    func seconds() {
+        for (text, duration) in [("1", 1.0), ("0.5", 0.5), ("1s", 1), ("2m", 120)] as [(String, Double)] {
+            #expect(Seconds(argument: text)?.duration == .milliseconds(Int64(duration * 1_000)))
+        }
+        for text in ["", "0", "-1", "x", "1y", "nan", "inf", "366d", "1e99"] { #expect(Seconds(argument: text) == nil) }
+    }
+
     @Test("no value begins a line or is obeyed by a terminal")
     func hostile() {
         let line = LogLineForm.file.line(.error, "a\nb", ["x": "c\u{1B}[2J\nd"], label: "waftd", at: time)

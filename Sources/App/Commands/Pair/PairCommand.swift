@@ -52,8 +52,9 @@ struct PairCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Seconds to wait for a peer (default: 600), or to look for one (default: 5).", valueName: "seconds"))
-    var timeout: Double?
+            "Seconds, or a time such as 2m, to wait for a peer (default: 600), or to look for one (default: 5).",
+            valueName: "seconds"), transform: Seconds.read)
+    var timeout: Seconds?
 
     @Option(
         name: .long,
@@ -74,12 +75,7 @@ struct PairCommand: AsyncParsableCommand {
 
     func run() async throws {
         let name = try contactName()
-        let timeout = try self.timeout.map { seconds throws(CommandError) in
-            guard let duration = Seconds.duration(seconds) else {
-                throw CommandError(.usage, "--timeout is a number of seconds above 0")
-            }
-            return duration
-        }
+        let timeout = self.timeout?.duration
         let rendering = PairRendering(json: output.json, answers: answerFd)
         let end: PairRendering.End
         if let peer = try wantedPeer() {
@@ -87,7 +83,7 @@ struct PairCommand: AsyncParsableCommand {
                 .run(code: try typedCode())
         } else {
             end = try await PairAccepting(
-                byCode: code, name: name?.text, seconds: self.timeout ?? 600, rendering: rendering
+                byCode: code, name: name?.text, seconds: (timeout ?? .seconds(600)) / .seconds(1), rendering: rendering
             ).run()
         }
         let exit = rendering.show(end)
@@ -106,7 +102,8 @@ struct PairCommand: AsyncParsableCommand {
     /// - Returns: nil if this side waits for a peer.
     private func wantedPeer() throws(CommandError) -> PeerReference? {
         if peer.count > 1 {
-            let isCode = code && PairingCode(text: peer[1]) != nil
+            // Of any length: a code with a digit too few is one all the same.
+            let isCode = code && peer[1].contains { $0.isNumber } && peer[1].allSatisfy { $0.isNumber || $0 == "-" }
             let hint = "leave it out: waft asks for it, or reads it from standard input or --code-file"
             throw CommandError(
                 .usage, isCode ? "other users can see a code among the arguments" : "one peer at a time",

@@ -16,8 +16,12 @@ struct PeersListCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Keep running, and show peers that appear and disappear.")
     var watch = false
 
-    @Option(name: .long, help: ArgumentHelp("Seconds to look, without --watch (default: 3).", valueName: "seconds"))
-    var timeout: Double?
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Seconds, or a time such as 1m, to look, without --watch (default: 3).", valueName: "seconds"),
+        transform: Seconds.read)
+    var timeout: Seconds?
 
     @Flag(
         name: .long,
@@ -34,13 +38,12 @@ struct PeersListCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard let limit = Seconds.duration(timeout ?? 3) else {
-            throw CommandError(.usage, "--timeout is a number of seconds above 0")
-        }
+        let limit = timeout?.duration ?? .seconds(3)
         let context = try CommandContext()
         let finder = try CommandFinder.make(context)
         let cancellation = Cancellation()
         let (watch, scan, output) = (self.watch, self.scan, self.output)
+        if watch, !output.json { NetworkNote.say(context.settings) }
         do {
             try await Interruption.watching(cancellation, goodbye: .zero) {
                 var shown: [Line: Card?] = [:]
@@ -67,6 +70,7 @@ struct PeersListCommand: AsyncParsableCommand {
                     }
                 }
                 if isEmpty, !watch, !output.json {
+                    if let text = NetworkNote.text(context.settings) { return Console.shared.note("waft: \(text)") }
                     Console.shared.note(
                         "no machine found; does waftd or waft receive run on the other machine, and does the firewall allow "
                             + "mDNS? To find the cause: waft doctor"

@@ -90,8 +90,9 @@ struct CommandContext {
     /// user sets another level.
     func logger(_ label: String) -> Logger {
         let live = self.live
+        let isForPerson = label == "waft" && Console.shared.isInteractive
         return Logger(label: label) { label in
-            LogLines(label: label, form: .ofStandardError()) {
+            LogLines(label: label, form: isForPerson ? .person : .ofStandardError()) {
                 let level = live.logLevel
                 return label == "waft" && level == .notice ? .warning : level
             }

@@ -29,7 +29,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         let end = Cancellation()
         let rendering = ReceiverRendering(json: options.json, people: context.people)
         let once = OnceWatch(isWanted: self.once)
-        let receiver = try ReceiverStart.receiver(
+        let receiver = ReceiverStart.receiver(
             context, visibility: .everyone, logger: context.logger("waft")
         ) { event in
             rendering.show(event)
@@ -39,12 +39,13 @@ struct ReceiveCommand: AsyncParsableCommand {
         if asks, !LineReader.hasTerminal {
             Console.shared.note("waft: no terminal to ask at; answer with: waft offers, waft accept N, waft decline N")
         }
+        if !options.json { NetworkNote.say(context.settings) }
         do {
             try await Interruption.watching(end, goodbye: .zero) {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await receiver.receive() }
                     group.addTask { await once.wait() }
-                    if asks, LineReader.hasTerminal {
+                    if asks, LineReader.isAtTerminal {
                         group.addTask {
                             await ConsentPrompt.run(receiver.questions) { receiver.answerHere($0, accept: $1) }
                             // The terminal has closed, but the receiver continues.

@@ -110,9 +110,9 @@ struct SendCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Seconds to find the peer, wait for an answer, retry a busy peer, or go without progress.",
-            valueName: "seconds"))
-    var timeout: Double?
+            "Seconds, or a time such as 2m, to find the peer, wait for an answer, retry a busy peer, or go without progress.",
+            valueName: "seconds"), transform: Seconds.read)
+    var timeout: Seconds?
 
     @OptionGroup var delivery: DeliveryOptions
 
@@ -152,7 +152,7 @@ struct SendCommand: AsyncParsableCommand {
             throw CommandError(
                 .usage, "--progress does not go with \(json ? "--json, which has events of it" : "--quiet")")
         }
-        try delivery.check(isQueued: queue.queue)
+        try delivery.check(isQueued: queue.queue, wait: wait)
         if queue.queue, thumbnail != nil {
             throw CommandError(.usage, "--thumbnail does not go with --queue: the daemon makes the previews")
         }
@@ -177,6 +177,9 @@ struct SendCommand: AsyncParsableCommand {
         // The sources have the words; tens of thousands of them are not listed twice.
         if !queue.queue { (items, paths) = ([], []) }
         let finder = try CommandFinder.make(context)
+        if !json, !quiet, names.isEmpty || names.contains(where: Self.isName) {
+            NetworkNote.say(context.settings)
+        }
         let cancellation = Cancellation()
         if names.isEmpty { names = [try await PeerPicker.pick(finder)] }
         if queue.queue { return try await leaveToDaemon(sources, paths: paths, to: names, options, context) }
@@ -209,6 +212,10 @@ struct SendCommand: AsyncParsableCommand {
         let exit = fault != nil && cancellation.isRequested ? .interrupted : fault ?? .done
         rendering.done(exit)
         if exit != .done { throw exit.code }
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        if case .name? = try? PeerReference(text) { true } else { false }
     }
 
     private static func reference(_ text: String) throws(CommandError) -> PeerReference {
@@ -258,10 +265,7 @@ struct SendCommand: AsyncParsableCommand {
             options.annotation[key] = value
         }
         try Self.checkSize(of: options.annotation)
-        if let timeout {
-            guard let duration = Seconds.duration(timeout) else {
-                throw CommandError(.usage, "--timeout is a number of seconds above 0")
-            }
+        if let duration = timeout?.duration {
             (options.finding, options.silence, options.stall, options.retryFor) = (
                 duration, duration, duration, duration
             )

@@ -39,6 +39,8 @@ struct LogLines: LogHandler {
 enum LogLineForm {
     /// With time, level and the program's name.
     case file
+    /// For a person who uses `waft` at a terminal: a sentence.
+    case person
     /// For the journal of systemd, which adds the time and the program: the level is a number in front (sd-daemon(3)).
     case journal
 
@@ -55,12 +57,24 @@ enum LogLineForm {
     func line(
         _ level: Logger.Level, _ event: String, _ facts: Logger.Metadata, label: String, at time: WallTime
     ) -> String {
+        if self == .person { return Self.sentence(level, event, facts, label) }
         let words = [event] + facts.sorted { $0.key < $1.key }.map { "\($0.key)=\(Self.value("\($0.value)"))" }
         let text = TerminalText.escaped(words.joined(separator: " "), limit: Self.maximumLength)
         return switch self {
-        case .file: "\(ISOTime.text(time)) \(level) \(label): \(text)"
+        case .file, .person: "\(ISOTime.text(time)) \(level) \(label): \(text)"
         case .journal: "<\(Self.priority(level))>\(text)"
         }
+    }
+
+    /// `waft: warning: the lock of the screen cannot be watched: no bus (see waft status)`
+    private static func sentence(
+        _ level: Logger.Level, _ event: String, _ facts: Logger.Metadata, _ label: String
+    ) -> String {
+        let reason = facts["reason"].map { ": \($0)" } ?? ""
+        let others = facts.filter { $0.key != "reason" }.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        let behind = others.isEmpty ? "" : " (\(others.joined(separator: ", ")))"
+        let text = TerminalText.escaped(event + reason + behind, limit: maximumLength)
+        return level >= .warning ? "\(label): \(level): \(text)" : "\(label): \(text)"
     }
 
     /// Text of a program that ends, as it is; in the journal each of its lines has its level.

@@ -16,10 +16,11 @@ struct PageHost: Sendable {
 
     /// - Throws: `CommandError`; `notRunning` if the receiver ends first.
     func run() async throws {
+        let context = try CommandContext()
+        if !rendering.json { NetworkNote.say(context.settings) }
         if let page = try await open() { return try await follow(page) }
         // No receiver runs: this command is one.
-        let context = try CommandContext()
-        let receiver = try ReceiverStart.receiver(context, visibility: .off, logger: context.logger("waft")) { _ in }
+        let receiver = ReceiverStart.receiver(context, visibility: .off, logger: context.logger("waft")) { _ in }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 do {
