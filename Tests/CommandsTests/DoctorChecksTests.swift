@@ -71,7 +71,8 @@ struct DoctorChecksTests {
         let hidden = PortOwners.Owner(user: 0)
         #expect(ResponderCheck.findings(daemonFault: nil, [daemon, hidden], embedded: nil).map(\.result) == [.ok])
         let both = ResponderCheck.findings(daemonFault: "it is not running", [other], embedded: nil)
-        #expect(both.map(\.result) == [.warning, .warning])
+        // Waft's own responder works as well.
+        #expect(both.map(\.result) == [.ok, .warning])
         #expect(both.last?.reason.contains("systemd-resolve (process 2)") == true)
         let none = ResponderCheck.findings(
             daemonFault: "it is not running", [], embedded: DiscoveryError(.responderUnavailable, cause: "no library"))

@@ -1,4 +1,5 @@
 import DBusClient
+import Desktop
 import Endpoints
 import Settings
 import Sharing
@@ -11,6 +12,9 @@ struct NotificationCheck: DoctorCheck {
 
     func findings(_ scene: DoctorScene) async -> [DoctorFinding] {
         guard scene.settings.notifications != .off else { return [.ok("off (notifications in config.yaml)")] }
+        guard DesktopSession.hasDisplay(scene.environment) else {
+            return [.ok("no desktop here: offers are answered by waft offers, waft accept N")]
+        }
         let hint = "offers are answered by: waft offers, waft accept N; to have none: notifications: false"
         guard let address = BusAddress.session(scene.environment) else {
             return [.warning("no session bus is known, so offers are not shown on the desktop", hint: hint)]

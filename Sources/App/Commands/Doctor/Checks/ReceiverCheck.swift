@@ -11,31 +11,36 @@ struct ReceiverCheck: DoctorCheck {
 
     func findings(_ scene: DoctorScene) async -> [DoctorFinding] {
         guard scene.isTrusted else { return [] }
-        let others = Self.others(than: scene.status.map { Int32(truncatingIfNeeded: $0.processID) })
+        let all = Self.others(than: scene.status.map { Int32(truncatingIfNeeded: $0.processID) })
+        return [Self.finding(scene.receiver, all, user: geteuid())]
+    }
+
+    /// - Parameters:
+    ///   - others: the other receivers on this machine.
+    ///   - user: whose receivers they should be; those of other users are no fault.
+    static func finding(_ receiver: DoctorScene.Receiver, _ all: [ProcessEntry], user: uid_t) -> DoctorFinding {
+        let others = all.filter { $0.user == user }
+        let foreign = all.count - others.count
+        let beside = foreign == 0 ? "" : "; beside \(foreign) of other users"
         let list = others.map(Self.text).joined(separator: ", ")
-        switch scene.receiver {
+        switch receiver {
         case .silent(let reason):
-            return [.problem("the receiver cannot be asked: \(reason)", hint: "end it and start it again")]
+            return .problem("the receiver cannot be asked: \(reason)", hint: "end it and start it again")
         case .none where others.isEmpty:
-            return [
-                .warning(
-                    "no receiver is running: nobody can send to this machine",
-                    hint: "start one: waftd, or in a terminal: waft receive")
-            ]
+            return .warning(
+                "no receiver is running: nobody can send to this machine\(beside)",
+                hint: "start one: waftd, or in a terminal: waft receive")
         case .none:
-            return [
-                .warning(
-                    "no receiver of this home is running, but others are: \(list)",
-                    hint: "set WAFT_HOME as that receiver has it, or start one for this home: waftd")
-            ]
+            return .warning(
+                "no receiver of this home is running, but others are: \(list)",
+                hint: "set WAFT_HOME as that receiver has it, or start one for this home: waftd")
         case .running(let status):
             let own = "process \(status.processID) as \(status.name), port \(status.port)"
-            if others.isEmpty { return [.ok(own)] }
-            let words = "\(others.count + 1) receivers run on this machine: \(own); \(list)"
-            let hint =
-                "end all but one: senders may reach the wrong one, and only one has port \(Endpoints.defaultPort)"
-            let isOwn = others.contains { $0.user == geteuid() }
-            return [isOwn ? .problem(words, hint: hint) : .warning(words, hint: hint)]
+            if others.isEmpty { return .ok(own + beside) }
+            return .problem(
+                "\(others.count + 1) receivers run on this machine: \(own); \(list)",
+                hint: "end all but one: senders may reach the wrong one, and only one has port \(Endpoints.defaultPort)"
+            )
         }
     }
 
@@ -53,7 +58,6 @@ struct ReceiverCheck: DoctorCheck {
     }
 
     private static func text(_ process: ProcessEntry) -> String {
-        guard process.user == geteuid() else { return "process \(process.id) of another user" }
         let home = process.variable("WAFT_HOME").map { " (WAFT_HOME=\($0))" } ?? ""
         return "process \(process.id)\(home)"
     }

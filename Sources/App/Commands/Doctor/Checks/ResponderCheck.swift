@@ -39,7 +39,7 @@ struct ResponderCheck: DoctorCheck {
             if let embedded {
                 findings.append(.problem("\(words), and Waft's own responder cannot run: \(embedded)", hint: hint))
             } else {
-                findings.append(.warning("\(words); Waft's own responder is used, while a receiver runs", hint: hint))
+                findings.append(.ok("Waft's own responder, while a receiver runs: \(words)"))
             }
         } else {
             findings.append(.ok("avahi-daemon"))
