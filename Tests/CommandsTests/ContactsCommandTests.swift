@@ -219,7 +219,8 @@ struct ContactsCommandTests {
         shelf.received.withLock { $0 = 4_999_999_996 }
         #expect(
             try shelf.run("policy", "test", "--from", "Anna", photo).text.contains(
-                "ask: offers of Anna are accepted only within limits, and the limit for 24 hours would be exceeded"))
+                "ask: offers of Anna are accepted only within limits, and the limit of 5 GB for 24 hours would be exceeded"
+            ))
         shelf.received.withLock { $0 = nil }
         #expect(try shelf.run("policy", "test", "--from", "Anna", photo).text.contains("ask: "))
         _ = try shelf.run("contacts", "set", "Anna", "--size-per-day", "any")

@@ -61,7 +61,7 @@ struct PolicyCommandTests {
             ])
         let large = shelf.folder.file("b.jpg", String(repeating: "x", count: 2_000))
         let beyond = try shelf.run("policy", "test", "--from", anna.text, large)
-        #expect(beyond.text.contains("ask: offers of Anna are accepted only within limits"))
+        #expect(beyond.text.contains("ask: rule 2 matches, but offers of Anna are accepted only within limits"))
         let document = try #require(
             try shelf.run("policy", "test", "--from", "Anna", photo, "--json").documents.first)
         #expect(document["outcome"] as? String == "accept")

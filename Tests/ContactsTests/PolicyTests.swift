@@ -1,9 +1,10 @@
-import Contacts
 import Foundation
 import Sharing
 import TestSupport
 import Testing
 import UniformTypes
+
+@testable import Contacts
 
 @Suite("The policy")
 struct PolicyTests {
@@ -227,6 +228,26 @@ struct PolicyTests {
             let decision = Policy.none.decide(offered, of: totals, from: relation, PolicySetting(at: noon, zone: zone))
             #expect(decision.basis == (breach.map { .limits($0) } ?? .contact))
             #expect(decision.outcome == (breach == nil ? .accept : .ask))
+        }
+    }
+
+    @Test("a limit that keeps a rule from accepting is named, with the rule")
+    func limitBesideRule() throws {
+        let policy = try Policy([PolicyRule([.types([uniform("public.image")])], .accept)])
+        let contact = PeerRelation.contact(try .sample(limits: AcceptanceLimits(largestOffer: 5)))
+        let decision = policy.decide(
+            item(), of: OfferTotals(items: 1, knownSize: 6), from: contact,
+            PolicySetting(at: at(0), visibility: .everyone))
+        #expect(decision.explanation.hasPrefix("ask: rule 1 matches, but offers of "))
+        #expect(decision.explanation.hasSuffix("and the offer is larger than 5 bytes, or of unknown size"))
+    }
+
+    @Test("a receiver that nobody may see tells a contact, a stranger and a blocked peer the same")
+    func visibleToNobody() throws {
+        let off = PolicySetting(at: at(0), visibility: .off)
+        let contact = try Contact.sample()
+        for relation in [PeerRelation.stranger, .contact(contact), .blocked(contact)] {
+            #expect(Policy.refusal(to: relation, off)?.reason == "this machine accepts nothing now")
         }
     }
 

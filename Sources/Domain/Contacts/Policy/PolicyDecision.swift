@@ -80,6 +80,13 @@ package struct PolicyDecision: Sendable {
         return (["\(outcome.rawValue): \(words)"] + tried + more).joined(separator: "; ")
     }
 
+    /// The rule that would accept the item without the contact's limits.
+    private var matched: String {
+        mismatches.count < rules.count ? "rule \(mismatches.count + 1) matches, but " : ""
+    }
+
+    private var limits: AcceptanceLimits { contact?.limits ?? AcceptanceLimits() }
+
     private var words: String {
         let name = contact?.name.text ?? "the peer"
         return switch basis {
@@ -90,7 +97,8 @@ package struct PolicyDecision: Sendable {
         case .rule(let number): "rule \(number) matches"
         case .strangersAreAsked(let number):
             "rule \(number) matches, but strangers are never accepted without a question"
-        case .limits(let breach): "offers of \(name) are accepted only within limits, and \(breach.words)"
+        case .limits(let breach):
+            matched + "offers of \(name) are accepted only within limits, and \(breach.words(limits))"
         case .contact: "that is the policy of \(name)"
         case .receiver: "this receiver accepts every offer"
         case .stranger: "the sender is a stranger"
@@ -99,12 +107,13 @@ package struct PolicyDecision: Sendable {
 }
 
 extension AcceptanceLimits.Breach {
-    var words: String {
+    fileprivate func words(_ limits: AcceptanceLimits) -> String {
         switch self {
         case .type: "the type is not among them"
-        case .size: "the offer is larger, or of unknown size"
-        case .items: "the offer has more items"
-        case .day: "the limit for 24 hours would be exceeded, or the size is unknown"
+        case .size: "the offer is larger than \(ByteCountText.text(limits.largestOffer ?? 0)), or of unknown size"
+        case .items: "the offer has more than \(limits.maximumItems.map(String.init) ?? "these") items"
+        case .day:
+            "the limit of \(ByteCountText.text(limits.sizePerDay ?? 0)) for 24 hours would be exceeded, or the size is unknown"
         case .time: "this is not the right time"
         case .expired: "the acceptance has ended"
         }
@@ -121,11 +130,15 @@ extension PolicyDecision.Basis {
     func refusal(_ setting: PolicySetting) -> ItemVerdict {
         if setting.receiver == .none { return ItemVerdict(.declined, reason: "nothing is accepted here", cause: .rule) }
         switch self {
-        case .invisible, .contactsOnly: return Self.onlyContacts
+        case .invisible: return Self.nothingNow
+        case .blocked where setting.visibility == .off: return Self.nothingNow
+        case .contactsOnly: return Self.onlyContacts
         case .blocked where setting.visibility != .everyone: return Self.onlyContacts
         default: return .privateRule
         }
     }
+
+    private static let nothingNow = ItemVerdict(.declined, reason: "this machine accepts nothing now", cause: .rule)
 
     private static let onlyContacts = ItemVerdict(
         .declined, reason: "offers are accepted from contacts only; pair first: waft pair", cause: .rule)
