@@ -103,7 +103,10 @@ struct Verifying {
                     summed: summed > 0 ? summed : nil, exit: exit)
             ).print()
         } else {
-            Console.shared.result(FindingText.summary(counts, locked: locked))
+            // "0 ok" is no news about an item that is not there.
+            if exit != .inputMissing || !counts.isEmpty {
+                Console.shared.result(FindingText.summary(counts, locked: locked))
+            }
             if summed > 0 { Console.shared.note(FindingText.summed(summed)) }
             if count(.missing) > 0 { Console.shared.note("  to forget a missing item: waft inbox remove NUMBER") }
         }
