@@ -90,6 +90,18 @@ struct DoctorChecksTests {
         #expect(set.result == .problem && set.reason.contains("9238 is taken by python3 (process 2)"))
     }
 
+    @Test("a cable that is out is named: as the fault if there is no other network, beside the others if there is")
+    func carrier() {
+        let interface = NetworkInterface(index: 2, name: "wlan0", isLoopback: false)
+        let address = ServiceAddress(bytes: [192, 0, 2, 1], host: "192.0.2.1", interface: interface, port: 1)
+        let link = LocalLink(interface: interface, addresses: [address].compactMap(\.self))
+        let alone = InterfacesCheck.finding([], unplugged: ["eth0"], scene.settings)
+        #expect(alone.result == .problem && alone.reason == "no carrier on eth0")
+        let beside = InterfacesCheck.finding([link], unplugged: ["eth0"], scene.settings)
+        #expect(beside == .ok("wlan0, without eth0 (no carrier)"))
+        #expect(InterfacesCheck.finding([link], unplugged: ["docker0"], scene.settings) == .ok("wlan0"))
+    }
+
     @Test("an interface that skipInterfaces leaves out, or that has no address, is none")
     func interfaces() {
         let interface = NetworkInterface(index: 2, name: "eth0", isLoopback: false)

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Discovery
@@ -38,6 +39,17 @@ struct NetworkSnapshotTests {
         #expect(loopback.announcedAddresses(on: Sample.loopback).count == 1)
         #expect(loopback.announcedAddresses(on: Sample.ethernet).isEmpty)
         #expect(snapshot([[127, 0, 0, 1]]).announcedAddresses(on: Sample.ethernet).isEmpty)
+    }
+
+    @Test("an interface without a carrier is not used, and known as one whose cable is out")
+    func carrier() {
+        let up = UInt32(IFF_UP | IFF_MULTICAST)
+        var snapshot = NetworkSnapshot()
+        snapshot.addInterface(2, "eth0", flags: up | UInt32(IFF_RUNNING))
+        snapshot.addInterface(3, "eth1", flags: up)
+        snapshot.addInterface(4, "eth2", flags: UInt32(IFF_MULTICAST))
+        snapshot.addInterface(5, "tun0", flags: UInt32(IFF_UP | IFF_POINTOPOINT | IFF_MULTICAST))
+        #expect(snapshot.usable == [2] && snapshot.unplugged == [3])
     }
 
     @Test("this machine has a loopback interface with its address")

@@ -104,6 +104,10 @@ struct DoctorTests {
                 expect(try await examine(kitchen), "port", "warning", "9238 is taken by python3")
             }
 
+            try await lab.call(["link", lab.name, "kitchen", "down"])
+            expect(try await examine(kitchen), "network", "problem", "no carrier on eth0")
+            try await lab.call(["link", lab.name, "kitchen", "up"])
+
             var skipping = kitchen
             skipping.environment["WAFT_SKIP_INTERFACES"] = "eth*"
             expect(try await examine(skipping), "network", "problem", "skipInterfaces (eth*) leaves out eth0")

@@ -28,6 +28,12 @@ extension LocalLink {
         }
     }
 
+    /// The interfaces that would be links if they had a carrier, in the order of their names.
+    package static func unplugged() -> [NetworkInterface] {
+        let network = NetworkSnapshot.current()
+        return network.unplugged.compactMap { network.interfaces[$0] }.sorted { $0.name < $1.name }
+    }
+
     /// An address in presentation form.
     ///
     /// - Parameter bytes: 4 or 16 in network order.

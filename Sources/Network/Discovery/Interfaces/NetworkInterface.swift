@@ -27,8 +27,11 @@ struct InterfaceAddress: Sendable, Hashable {
 struct NetworkSnapshot: Sendable, Hashable {
     /// All interfaces, in any state.
     var interfaces: [UInt32: NetworkInterface] = [:]
-    /// Interfaces that are up, and either loopback or able to multicast and not point-to-point: Avahi's own rule.
+    /// Interfaces that are up and have a carrier, and are either loopback or able to multicast and not point-to-point:
+    /// Avahi's own rule with `use-iff-running`.
     var usable: Set<UInt32> = []
+    /// Interfaces that lack nothing but a carrier: the cable is out, or no Wi-Fi network is joined.
+    var unplugged: Set<UInt32> = []
     var addresses: Set<InterfaceAddress> = []
 
     var usableInterfaces: [NetworkInterface] { usable.compactMap { interfaces[$0] } }
@@ -113,11 +116,12 @@ extension NetworkSnapshot {
         addresses.insert(InterfaceAddress(interface: interface, bytes: bytes, prefixLength: prefixLength))
     }
 
-    private mutating func addInterface(_ index: UInt32, _ name: String, flags: UInt32) {
+    mutating func addInterface(_ index: UInt32, _ name: String, flags: UInt32) {
         func has(_ flag: Int) -> Bool { flags & UInt32(flag) != 0 }
         let isLoopback = has(IFF_LOOPBACK)
         interfaces[index] = NetworkInterface(index: index, name: name, isLoopback: isLoopback)
         guard has(IFF_UP), isLoopback || (has(IFF_MULTICAST) && !has(IFF_POINTOPOINT)) else { return }
-        usable.insert(index)
+        // The kernel counts an interface whose operational state is unknown as running: loopback, and many virtual ones.
+        if has(IFF_RUNNING) { usable.insert(index) } else { unplugged.insert(index) }
     }
 }

@@ -9,16 +9,18 @@ struct InterfacesCheck: DoctorCheck {
 
     func findings(_ scene: DoctorScene) async -> [DoctorFinding] {
         let links = LocalLink.current(port: Endpoints.defaultPort)
-        return [Self.finding(links, scene.settings)]
+        return [Self.finding(links, unplugged: LocalLink.unplugged().map(\.name), scene.settings)]
     }
 
-    static func finding(_ links: [LocalLink], _ settings: Settings) -> DoctorFinding {
+    /// - Parameter unplugged: names of the interfaces that lack a carrier alone.
+    static func finding(_ links: [LocalLink], unplugged: [String] = [], _ settings: Settings) -> DoctorFinding {
         guard settings.discovery else {
             return .warning(
                 "discovery is off: other machines reach this one by its address only",
                 hint: "set discovery to true in config.yaml, and unset WAFT_DISCOVERY")
         }
-        guard !links.isEmpty else {
+        let out = unplugged.filter { !settings.denied.contains($0) }.joined(separator: ", ")
+        guard !links.isEmpty || !out.isEmpty else {
             return .problem(
                 "no network interface is up that can multicast", hint: "connect this machine to a network; see: ip link"
             )
@@ -29,6 +31,10 @@ struct InterfacesCheck: DoctorCheck {
         )
         let names = { (links: [LocalLink]) in links.map(\.interface.name).joined(separator: ", ") }
         let patterns = settings.skipInterfaces.joined(separator: ", ")
+        guard !used.isEmpty || out.isEmpty else {
+            return .problem(
+                "no carrier on \(out)", hint: "plug in the cable, or join a Wi-Fi network; see: ip link")
+        }
         guard !used.isEmpty else {
             return .problem(
                 "no network interface is left: skipInterfaces (\(patterns)) leaves out \(names(skipped))",
@@ -38,7 +44,11 @@ struct InterfacesCheck: DoctorCheck {
         guard !addressed.isEmpty else {
             return .problem("no address on \(names(used))", hint: "see: ip address; does DHCP work?")
         }
-        return .ok(names(addressed) + (skipped.isEmpty ? "" : ", without \(names(skipped)) (skipInterfaces)"))
+        let without = [
+            out.isEmpty ? "" : ", without \(out) (no carrier)",
+            skipped.isEmpty ? "" : ", without \(names(skipped)) (skipInterfaces)",
+        ]
+        return .ok(names(addressed) + without.joined())
     }
 }
 
