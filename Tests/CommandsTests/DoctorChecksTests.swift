@@ -90,6 +90,18 @@ struct DoctorChecksTests {
         #expect(set.result == .problem && set.reason.contains("9238 is taken by python3 (process 2)"))
     }
 
+    @Test("avahi-daemon's own words about the machine are no warning")
+    func ownWords() {
+        let daemon = PortOwners.Owner(user: 0, process: 1, program: "avahi-daemon")
+        for hasWorkstation in [false, true] {
+            let told = ResponderCheck.Told(hostName: "study.local", hasWorkstation: hasWorkstation)
+            let findings = ResponderCheck.findings(daemonFault: nil, told: told, [daemon], embedded: nil)
+            #expect(findings.map(\.result) == [.ok])
+            #expect(findings.first?.reason.contains("study.local") == true)
+            #expect(findings.first?.reason.contains("hardware address") == hasWorkstation)
+        }
+    }
+
     @Test("a cable that is out is named: as the fault if there is no other network, beside the others if there is")
     func carrier() {
         let interface = NetworkInterface(index: 2, name: "wlan0", isLoopback: false)

@@ -59,7 +59,8 @@ struct DoctorTests {
                 expect(here, "receiver", "ok", "port \(running.port)")
                 expect(here, "port", "ok", "\(running.port) answers at ")
                 expect(here, "network", "ok", "eth0")
-                expect(here, "responder", "ok", "avahi-daemon")
+                expect(
+                    here, "responder", "ok", "avahi-daemon; by itself it tells the network the host name kitchen.local")
                 expect(here, "mdns", "ok", "eth0")
                 let there = try await examine(study, ["--peer", "kitchen"])
                 #expect(there.problems == [], "\(there.checks)")

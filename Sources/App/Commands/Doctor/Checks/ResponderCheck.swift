@@ -16,16 +16,31 @@ struct ResponderCheck: DoctorCheck {
     func findings(_ scene: DoctorScene) async -> [DoctorFinding] {
         guard scene.settings.discovery else { return [] }
         let owners = PortOwners.bound(toUDP: Self.port)
-        return Self.findings(
-            daemonFault: await Self.daemonFault(scene.environment), owners, embedded: Directories.embeddedFault)
+        let fault = await Self.daemonFault(scene.environment)
+        let told = fault == nil ? await Self.told(scene) : nil
+        return Self.findings(daemonFault: fault, told: told, owners, embedded: Directories.embeddedFault)
+    }
+
+    /// What avahi-daemon tells the network about this machine, whatever Waft announces.
+    struct Told: Hashable {
+        /// The machine's host name with its domain.
+        var hostName: String
+        /// Whether a workstation record names the machine's hardware address too.
+        var hasWorkstation: Bool
+
+        var text: String {
+            "; by itself it tells the network the host name \(hostName)"
+                + (hasWorkstation ? ", and the hardware address in a workstation record" : ", no workstation record")
+        }
     }
 
     /// - Parameters:
+    ///   - told: what avahi-daemon tells; nil if that is not known.
     ///   - daemonFault: why avahi-daemon does not answer; nil if it does.
     ///   - owners: the programs on UDP port 5353.
     ///   - embedded: why there is no responder in the process; nil if there is one.
     static func findings(
-        daemonFault: String?, _ owners: [PortOwners.Owner], embedded: DiscoveryError?
+        daemonFault: String?, told: Told? = nil, _ owners: [PortOwners.Owner], embedded: DiscoveryError?
     ) -> [DoctorFinding] {
         let others = owners.filter { owner in
             // Programs of others that cannot be seen may be avahi-daemon itself.
@@ -42,7 +57,7 @@ struct ResponderCheck: DoctorCheck {
                 findings.append(.ok("Waft's own responder, while a receiver runs: \(words)"))
             }
         } else {
-            findings.append(.ok("avahi-daemon"))
+            findings.append(.ok("avahi-daemon" + (told?.text ?? "")))
         }
         if !others.isEmpty {
             let list = others.map(\.text).joined(separator: ", ")
@@ -55,13 +70,49 @@ struct ResponderCheck: DoctorCheck {
         return findings
     }
 
+    private static let avahi = "org.freedesktop.Avahi"
+
     private static func daemonFault(_ environment: [String: String]) async -> String? {
         do {
-            let bus = try await BusClient.connect(
-                to: .system(environment), limits: BusLimits(messageBytes: 65_536), timeout: answering)
-            return try await bus.isOwned("org.freedesktop.Avahi", timeout: answering) ? nil : "it is not running"
+            return try await bus(environment).isOwned(avahi, timeout: answering) ? nil : "it is not running"
         } catch {
             return "no system bus: \(error)"
+        }
+    }
+
+    private static func bus(_ environment: [String: String]) async throws(BusError) -> BusClient {
+        try await .connect(to: .system(environment), limits: BusLimits(messageBytes: 65_536), timeout: answering)
+    }
+
+    private static func told(_ scene: DoctorScene) async -> Told? {
+        let call = BusCall(to: avahi, path: "/", interface: avahi + ".Server", member: "GetHostNameFqdn")
+        guard let bus = try? await bus(scene.environment),
+            let name = try? await bus.call(call, timeout: answering, reading: { $0.string() })
+        else { return nil }
+        return Told(hostName: name, hasWorkstation: await hasWorkstation(scene.settings.denied))
+    }
+
+    /// Whether this machine is among the workstations on its links. avahi-daemon has no word for it: it is found.
+    private static func hasWorkstation(_ denied: InterfacePatterns) async -> Bool {
+        guard let directory = try? Directories.daemon(denied: denied) else { return false }
+        let events = directory.browse(type: "_workstation._tcp")
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await event in events {
+                    switch event {
+                    case .updated(let service) where service.isLocal: return true
+                    case .updated, .removed: continue
+                    case .allForNow, .failed: return false
+                    }
+                }
+                return false
+            }
+            group.addTask {
+                try? await Task.sleep(for: answering)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
         }
     }
 }
