@@ -7,7 +7,8 @@ import Logging
 ///
 ///     discovery-probe [--via daemon|embedded|automatic] [--denied PATTERN[,…]|none] [--log LEVEL]
 ///     publish KEY TYPE INSTANCE PORT [TXTKEY=VALUE]…   →  {"event":"published","key":…,"instance":…}
-///     publish-host KEY TYPE INSTANCE PORT [TXTKEY=VALUE]…   →  the same, with a host name of its own
+///     publish-own KEY TYPE INSTANCE PORT [TXTKEY=VALUE]…    →  the same, with a host name of its own
+///     publish-link KEY TYPE INSTANCE PORT [TXTKEY=VALUE]…   →  the same, with link-local addresses too
 ///     publish-many TYPE PREFIX COUNT                   →  {"event":"published","key":PREFIX} when all are
 ///     name KEY                                         →  {"event":"name","key":…,"instance":…}
 ///     withdraw KEY                                     →  {"event":"withdrawn","key":…}
@@ -77,7 +78,8 @@ struct Probe {
     mutating func obey(_ words: [String]) async {
         switch words.first {
         case "publish" where words.count >= 5: await publish(words)
-        case "publish-host" where words.count >= 5: await publish(words, hasOwnHost: true)
+        case "publish-own" where words.count >= 5: await publish(words, at: .own)
+        case "publish-link" where words.count >= 5: await publish(words, at: .ownOnLink)
         case "publish-many" where words.count == 4: await publishMany(words[1], words[2], Int(words[3]) ?? 0)
         case "name" where words.count == 2:
             Report(event: "name", key: words[1], instance: await publications[words[1]]?.instance).print()
@@ -101,9 +103,9 @@ struct Probe {
         }
     }
 
-    private mutating func publish(_ words: [String], hasOwnHost: Bool = false) async {
+    private mutating func publish(_ words: [String], at host: ServiceDescription.Host = .machine) async {
         var description = ServiceDescription(type: words[2], instance: words[3], port: UInt16(words[4]) ?? 0)
-        description.hasOwnHost = hasOwnHost
+        description.host = host
         for pair in words.dropFirst(5) {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             description.txt[parts[0]] = parts.count > 1 ? parts[1] : ""

@@ -180,11 +180,11 @@ struct ConformanceTests {
     }
 
     @Test(
-        "a service with its own host name has link-local addresses, whatever other addresses there are",
+        "a service at a host of its own on the link has link-local addresses, whatever other addresses there are",
         arguments: pairs)
-    func ownHost(pair: Pair) async throws {
+    func ownHostOnLink(pair: Pair) async throws {
         try await between(pair) { lab, kitchen, study in
-            try await kitchen.tell("publish-host abc _waft._tcp abc 4711")
+            try await kitchen.tell("publish-link abc _waft._tcp abc 4711")
             try await kitchen.hears("published") { $0.key == "abc" }
             try await kitchen.publish("def")
             try await study.tell("browse _waft._tcp")
@@ -200,6 +200,26 @@ struct ConformanceTests {
             #expect(machine.hosts == ["fd77:6166:74::1", "192.168.77.1"] && machine.hostName != own.hostName)
             try await kitchen.withdraw("abc")
             try await study.hears("removed", "abc")
+        }
+    }
+
+    @Test(
+        "the record of a service with its own host name points at a random name with all addresses, not at the machine",
+        arguments: pairs)
+    func ownHost(pair: Pair) async throws {
+        try await between(pair) { _, kitchen, study in
+            try await study.tell("browse _waft._tcp")
+            var names: Set<String> = []
+            for instance in ["abc", "def"] {
+                try await kitchen.tell("publish-own \(instance) _waft._tcp \(instance) 4711")
+                try await kitchen.hears("published") { $0.key == instance }
+                let found = try await study.hears("updated") { $0.instance == instance && $0.hosts.count == 2 }
+                #expect(found.hosts == ["fd77:6166:74::1", "192.168.77.1"])
+                let name = try #require(found.hostName)
+                #expect(name.wholeMatch(of: /waft-[0-9a-f]{16}\.local/) != nil)
+                names.insert(name)
+            }
+            #expect(names.count == 2)
         }
     }
 

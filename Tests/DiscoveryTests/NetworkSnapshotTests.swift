@@ -27,10 +27,10 @@ struct NetworkSnapshotTests {
     @Test("under the host name of one service the link-local addresses take the place of other ones of IPv6")
     func ownHost() {
         let all = snapshot([Sample.v4, [169, 254, 1, 1], Sample.linkLocal, Sample.uniqueLocal, Sample.global])
-        #expect(Set(all.ownHostAddresses(on: Sample.ethernet).map(\.bytes)) == [Sample.v4, Sample.linkLocal])
+        #expect(Set(all.onLinkAddresses(on: Sample.ethernet).map(\.bytes)) == [Sample.v4, Sample.linkLocal])
         let without = snapshot([Sample.v4, Sample.global])
-        #expect(Set(without.ownHostAddresses(on: Sample.ethernet).map(\.bytes)) == [Sample.v4, Sample.global])
-        #expect(all.ownHostAddresses(on: Sample.loopback).isEmpty)
+        #expect(Set(without.onLinkAddresses(on: Sample.ethernet).map(\.bytes)) == [Sample.v4, Sample.global])
+        #expect(all.onLinkAddresses(on: Sample.loopback).isEmpty)
     }
 
     @Test("loopback addresses are announced on loopback alone, and others not on interfaces that do not have them")

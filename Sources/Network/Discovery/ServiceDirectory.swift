@@ -48,9 +48,18 @@ package struct ServiceDescription: Sendable, Hashable {
     package var port: UInt16
     /// TXT record (RFC 6763, 6): keys of printable ASCII without `=`; `key=value` has at most 255 bytes.
     package var txt: [String: String]
-    /// Whether the service gets a random host name of its own. Its IPv6 addresses are then the link-local ones, as on
-    /// Apple's radio links, if an interface has any: another host name has them only if there are no others.
-    package var hasOwnHost = false
+    package var host = Host.machine
+
+    /// The host name at which a service is.
+    package enum Host: Sendable, Hashable {
+        /// That of the responder: avahi-daemon tells the machine's, and the embedded responder a random one.
+        case machine
+        /// A random one of the service's own, with the addresses that the machine has elsewhere.
+        case own
+        /// The same, with the link-local addresses of IPv6, as on Apple's radio links, if an interface has any: another
+        /// host name has them only if there are no others.
+        case ownOnLink
+    }
 
     package init(type: String, instance: String, port: UInt16, txt: [String: String] = [:]) {
         self.type = type

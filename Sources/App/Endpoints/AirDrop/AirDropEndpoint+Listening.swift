@@ -64,7 +64,7 @@ extension AirDropEndpoint {
             type: AirDropDialect.serviceType, instance: instance, port: UInt16(clamping: port),
             txt: AirDropDialect.txt(options.flags))
         // Peers that know only Apple's radio links connect to link-local addresses only.
-        service.hasOwnHost = true
+        service.host = .ownOnLink
         await directory.announce(service, for: host) { state in
             switch state {
             case .off: report("not published: discovery is off")

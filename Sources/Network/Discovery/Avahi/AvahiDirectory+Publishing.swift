@@ -27,7 +27,7 @@ final class AnnouncedService {
     init(_ description: ServiceDescription, publisher: CheckedContinuation<Void, any Error>) {
         self.description = description
         self.publisher = publisher
-        if description.hasOwnHost { hostName = EmbeddedHost.randomName() }
+        if description.host != .machine { hostName = EmbeddedHost.randomName() }
     }
 
     /// Ends the announcements; the service stays wanted.
@@ -149,10 +149,10 @@ extension AvahiDirectory {
         let interfaces = targets
         // Renaming may give up, and then removes the service.
         while let service = publications[identifier] {
-            announceHost(of: service, identifier, by: responder)
             service.announcements = service.announcements.filter { interfaces.contains($0.key) }
             let missing = interfaces.filter { service.announcements[$0] == nil }
             do {
+                guard try announceHost(of: service, identifier, by: responder) else { return }
                 guard try !announce(service, identifier, on: missing, by: responder) else { return }
             } catch {
                 return failed(identifier, error)
@@ -169,8 +169,8 @@ extension AvahiDirectory {
         by responder: any Responder
     ) throws(DiscoveryError) -> Bool {
         for index in interfaces {
-            let host = service.addresses.isEmpty ? nil : service.hostName
-            let object = try responder.announce(service.description, at: host, on: index) { [unowned self] event in
+            let object = try responder.announce(service.description, at: service.hostName, on: index) {
+                [unowned self] event in
                 assumeIsolated { $0.announcementChanged(identifier, index, event) }
             }
             guard let object else { return false }
@@ -179,13 +179,20 @@ extension AvahiDirectory {
         return true
     }
 
-    /// Announces the addresses of a host name that belongs to only one service. Without addresses, the service uses the
-    /// machine's host name.
-    private func announceHost(of service: AnnouncedService, _ identifier: UInt64, by responder: any Responder) {
-        guard let host = service.hostName, let snapshot = network?.snapshot else { return }
-        let hadHost = !service.addresses.isEmpty
+    /// Announces the addresses of a host name that belongs to only one service. Without addresses the service is not
+    /// announced either, until the network changes: under another host name it would tell more than it should.
+    ///
+    /// - Returns: whether the service has a host.
+    private func announceHost(
+        of service: AnnouncedService, _ identifier: UInt64, by responder: any Responder
+    ) throws(DiscoveryError) -> Bool {
+        guard let host = service.hostName, let snapshot = network?.snapshot else { return true }
         let wanted = snapshot.usableInterfaces.filter { !denied.contains($0.name) }
-            .reduce(into: Set<InterfaceAddress>()) { $0.formUnion(snapshot.ownHostAddresses(on: $1)) }
+            .reduce(into: Set<InterfaceAddress>()) { wanted, interface in
+                wanted.formUnion(
+                    service.description.host == .ownOnLink
+                        ? snapshot.onLinkAddresses(on: interface) : snapshot.announcedAddresses(on: interface))
+            }
         service.addresses = service.addresses.filter { wanted.contains($0.key) }
         for address in wanted where service.addresses[address] == nil {
             let object = responder.announce(address, of: host) { [unowned self] event in
@@ -193,7 +200,10 @@ extension AvahiDirectory {
             }
             service.addresses[address] = object.map { .init(object: $0) }
         }
-        if hadHost == service.addresses.isEmpty { service.announcements = [:] }
+        guard service.addresses.isEmpty else { return true }
+        service.announcements = [:]
+        guard wanted.isEmpty else { throw DiscoveryError(.publishingFailed, cause: "every address is refused") }
+        return false
     }
 
     private func addressChanged(_ identifier: UInt64, _ address: InterfaceAddress, _ event: AnnouncementEvent) {

@@ -56,8 +56,8 @@ struct NetworkSnapshot: Sendable, Hashable {
         }
     }
 
-    /// The addresses to announce for a service with its own host name: see `ServiceDescription.hasOwnHost`.
-    func ownHostAddresses(on interface: NetworkInterface) -> Set<InterfaceAddress> {
+    /// The addresses to announce for a service at `ServiceDescription.Host.ownOnLink`.
+    func onLinkAddresses(on interface: NetworkInterface) -> Set<InterfaceAddress> {
         let linkLocal = addresses.filter {
             $0.interface == interface.index && ServiceAddress.Reach(bytes: $0.bytes) == .linkLocal
         }

@@ -6,7 +6,8 @@ internal import CAvahi
 /// which is unique: another responder of this machine, as avahi-daemon is when it starts, would find its own name taken
 /// and rename the machine. So this class announces them, without reverse records.
 ///
-/// The name is random: listeners on the link learn nothing from it (security rule 14).
+/// The name is random: listeners on the link learn nothing from it (security rule 14). It is announced once a service is
+/// at it, so that a machine whose services have host names of their own is not known by this one.
 final class EmbeddedHost {
     private struct Announcement {
         var object: AvahiObject
@@ -20,9 +21,10 @@ final class EmbeddedHost {
     private var announcements: [InterfaceAddress: Announcement] = [:]
     private var wanted: Set<InterfaceAddress> = []
     private var isRunning = false
+    private var isUsed = false
 
     /// `waft-`, 16 hexadecimal digits, `.local`.
-    private(set) var name = EmbeddedHost.randomName()
+    private var name = EmbeddedHost.randomName()
 
     /// - Parameter onState: called before a method returns, and by events.
     init(server: AvahiObject, core: CAvahi_core, loop: AvahiLoop, onState: @escaping (ResponderState) -> Void) {
@@ -37,9 +39,19 @@ final class EmbeddedHost {
         return "waft-" + String(repeating: "0", count: 16 - digits.count) + digits + ".local"
     }
 
-    /// Announces exactly these addresses.
+    /// The name, for a service that is at this host.
+    func use() -> String {
+        if !isUsed {
+            isUsed = true
+            announce(wanted)
+        }
+        return name
+    }
+
+    /// Announces exactly these addresses, once the host is used.
     func announce(_ addresses: Set<InterfaceAddress>) {
         wanted = addresses
+        let addresses = isUsed ? addresses : []
         announcements = announcements.filter { addresses.contains($0.key) }
         for address in addresses where announcements[address] == nil {
             announcements[address] = announce(address).map { Announcement(object: $0) }

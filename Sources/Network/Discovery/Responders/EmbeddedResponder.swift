@@ -103,7 +103,7 @@ final class EmbeddedResponder: Responder {
                 service.instance,
                 service.type,
                 nil,
-                host ?? self.host.name,
+                host ?? self.host.use(),
                 service.port,
                 txt
             )
