@@ -29,17 +29,22 @@ struct ScriptedReceiver: Sendable {
     /// Runs a receiver for as long as `body` takes.
     /// - Parameters:
     ///   - closing: number of connections, from the first, that are closed right after the handshake.
+    ///   - services: the services that its endpoint finds; nil for none.
     ///   - script: answers the requests. A body that it has not read is read after it.
     static func run(
-        closing: Int = 0, _ script: @escaping Script, _ body: @Sendable (ScriptedReceiver) async throws -> Void
+        closing: Int = 0, finding services: KnownServices? = nil, _ script: @escaping Script,
+        _ body: @Sendable (ScriptedReceiver) async throws -> Void
     ) async throws {
         let listener = try await SecureListener.bind(
             .init(host: "127.0.0.1", identity: try .make(), profile: WaftEndpoint.profile), group: .singleton,
             logger: logger)
+        let settings = LiveSettings(Settings(hostName: "study"))
         var endpoint = WaftEndpoint(
             EndpointParts(
-                settings: LiveSettings(Settings(hostName: "study")), identity: try .make(), contacts: nil,
+                settings: settings, identity: try .make(),
+                directory: services.map { services in SharedDirectory(settings) { _ in services } }, contacts: nil,
                 blocking: BlockingExecutor(threads: 8), logger: logger))
+        endpoint.repetition = .milliseconds(5)
         endpoint.watchInterval = .milliseconds(5)
         endpoint.limits.drainDeadline = .milliseconds(50)
         let receiver = ScriptedReceiver(port: listener.port, endpoint: endpoint)

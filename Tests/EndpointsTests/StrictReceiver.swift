@@ -98,6 +98,7 @@ extension HTTPExchange {
 
 /// A directory in which a test puts services.
 struct KnownServices: ServiceDirectory {
+    var type = AirDropDialect.serviceType
     private let events = AsyncStream<BrowseEvent>.makeStream()
 
     func publish(_ service: ServiceDescription) async throws -> any Publication { throw CancellationError() }
@@ -105,7 +106,7 @@ struct KnownServices: ServiceDirectory {
     func deny(_ interfaces: InterfacePatterns) {}
 
     func browse(type: String) -> AsyncStream<BrowseEvent> {
-        type == AirDropDialect.serviceType ? events.stream : AsyncStream { $0.finish() }
+        type == self.type ? events.stream : AsyncStream { $0.finish() }
     }
 
     func show(_ instance: String, at port: Int) throws {

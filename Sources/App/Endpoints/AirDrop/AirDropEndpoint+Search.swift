@@ -25,7 +25,7 @@ extension AirDropEndpoint {
                     guard view.enter(service.instance, at: target) else { continue }
                     group.addTask {
                         guard let peer = await self.ask(target) else { return }
-                        if view.has(service.instance, at: target) { found.yield(.found(peer)) }
+                        if view.show(service.instance, at: target) { found.yield(.found(peer)) }
                     }
                 case .removed(let instance):
                     if view.leave(instance) { found.yield(.gone(Self.target(of: instance).airDropID)) }

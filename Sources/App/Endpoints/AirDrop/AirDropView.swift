@@ -2,7 +2,13 @@ import Synchronization
 
 /// The instances in view, with where they were last asked.
 final class AirDropView: Sendable {
-    private let targets = Mutex<[String: PeerTarget]>([:])
+    private struct Sighting {
+        var target: PeerTarget
+        /// Whether its peer has been reported.
+        var isShown = false
+    }
+
+    private let sightings = Mutex<[String: Sighting]>([:])
     private let limit: Int
 
     init(limit: Int) {
@@ -11,15 +17,26 @@ final class AirDropView: Sendable {
 
     /// - Returns: whether it is to be asked there: it was not before, and there are not too many.
     func enter(_ instance: String, at target: PeerTarget) -> Bool {
-        targets.withLock { targets in
-            guard targets[instance] != target, targets.count < limit || targets[instance] != nil else { return false }
-            targets[instance] = target
+        sightings.withLock { sightings in
+            let before = sightings[instance]
+            guard before?.target != target, sightings.count < limit || before != nil else { return false }
+            sightings[instance] = Sighting(target: target, isShown: before?.isShown ?? false)
             return true
         }
     }
 
-    func has(_ instance: String, at target: PeerTarget) -> Bool { targets.withLock { $0[instance] == target } }
+    /// Notes that the peer at a target is reported.
+    /// - Returns: whether it is still there.
+    func show(_ instance: String, at target: PeerTarget) -> Bool {
+        sightings.withLock { sightings in
+            guard sightings[instance]?.target == target else { return false }
+            sightings[instance]?.isShown = true
+            return true
+        }
+    }
 
-    /// - Returns: whether it was there.
-    func leave(_ instance: String) -> Bool { targets.withLock { $0.removeValue(forKey: instance) != nil } }
+    /// - Returns: whether it was there, and its peer had been reported.
+    func leave(_ instance: String) -> Bool {
+        sightings.withLock { $0.removeValue(forKey: instance)?.isShown == true }
+    }
 }

@@ -12,12 +12,19 @@ extension WaftEndpoint {
     private static let cardAttempts = 4
     /// Services that wait to be asked again: anybody on the link can announce a thousand that do not answer, at any address.
     private static let waitingQuestions = 64
+    /// Questions to known peers that are repeated at the same time: a peer of an earlier version does not announce itself
+    /// anew when it changes, and a change of the permissions may have been missed.
+    private static let repeatedQuestions = 8
+    /// How long a peer whose record went may take to answer under another.
+    private static let returning: Duration = .seconds(2)
 
     /// A service that is asked for its card: again, with longer and longer pauses, until it answers or is gone.
     private struct Question: Sendable {
         var instance: String
         var target: PeerTarget
         var pause = Duration.seconds(1)
+        /// Whether the peer has answered before, and may have changed.
+        var isRepeated = false
 
         static let longestPause = Duration.seconds(128)
 
@@ -32,6 +39,10 @@ extension WaftEndpoint {
         case askAgain(Question)
         /// `isLast`: the answer would be the same again.
         case asked(Question, FoundPeer?, isLast: Bool)
+        /// The peer has not come back.
+        case left(PeerID)
+        /// Time to repeat questions.
+        case round
     }
 
     package func search(_ found: AsyncStream<PeerEvent>.Continuation) async {
@@ -47,34 +58,54 @@ extension WaftEndpoint {
                     for await event in source { feed.yield(.browse(event)) }
                 }
             }
-            var book = WaftSightings()
-            var waiting = 0
+            group.addTask {
+                while (try? await Task.sleep(for: repetition)) != nil { feed.yield(.round) }
+            }
+            var book = WaftSightings(own: identity.peerID)
+            var (waiting, repeated) = (0, 0)
+            func tell(_ events: [PeerEvent]) { events.forEach { found.yield($0) } }
             for await step in steps {
                 switch step {
                 case .browse(.updated(let service)):
                     guard let target = book.target(for: service) else { continue }
                     feed.yield(.ask(Question(instance: service.instance, target: target)))
                 case .browse(.removed(let instance)):
-                    if let id = book.remove(instance) { found.yield(.gone(id)) }
+                    let (news, leaving) = book.remove(instance)
+                    tell(news)
+                    guard let leaving else { continue }
+                    group.addTask {
+                        try? await Task.sleep(for: Self.returning)
+                        feed.yield(.left(leaving))
+                    }
                 case .browse(.failed(let error)):
                     found.yield(.trouble(error.description))
                 case .browse(.allForNow):
                     continue
+                case .left(let id):
+                    tell(book.leave(id))
+                case .round:
+                    for (instance, target) in book.due(atMost: Self.repeatedQuestions - repeated) {
+                        repeated += 1
+                        feed.yield(.ask(Question(instance: instance, target: target, isRepeated: true)))
+                    }
                 case .askAgain(let question):
                     waiting -= 1
                     feed.yield(.ask(question))
                 case .ask(let question):
-                    guard book.expects(question.target, question.instance) else { continue }
+                    guard book.expects(question.target, question.instance) else {
+                        if question.isRepeated { repeated -= 1 }
+                        continue
+                    }
                     group.addTask {
                         let (peer, isLast) = await ask(question.target)
                         feed.yield(.asked(question, peer, isLast: isLast))
                     }
                 case .asked(let question, let peer, let isLast):
-                    let isOwn = peer?.id == identity.peerID
-                    if let peer, !isOwn, book.enter(peer, question.target, question.instance) {
-                        found.yield(.found(peer))
-                    }
-                    guard !isLast, !isOwn, waiting < Self.waitingQuestions else { continue }
+                    if question.isRepeated { repeated -= 1 }
+                    let isOver =
+                        isLast || question.isRepeated || peer?.id == identity.peerID || waiting >= Self.waitingQuestions
+                    tell(book.enter(peer, question.target, question.instance, isSure: isLast, isOver: isOver))
+                    guard !isOver else { continue }
                     waiting += 1
                     // The machine may have been asleep, or its network busy: its record does not change when it can answer.
                     group.addTask {
@@ -114,38 +145,5 @@ extension WaftEndpoint {
             }
         }
         return (found, isLast: false)
-    }
-}
-
-/// Which service belongs to which peer, while looking.
-private struct WaftSightings {
-    private var targets: [String: PeerTarget] = [:]
-    private var peers: [String: FoundPeer] = [:]
-
-    /// - Returns: the target to ask; nil if it has been asked already.
-    mutating func target(for service: DiscoveredService) -> PeerTarget? {
-        let addresses = service.addresses.map { DialAddress(host: $0.host, port: Int($0.port), scopeID: $0.scope) }
-        let target = PeerTarget(.waft, addresses: addresses)
-        guard targets.updateValue(target, forKey: service.instance) != target else { return nil }
-        return target
-    }
-
-    /// Whether the service is still there, at this target.
-    func expects(_ target: PeerTarget, _ instance: String) -> Bool { targets[instance] == target }
-
-    /// - Parameter target: the one that was asked.
-    /// - Returns: whether this is news.
-    mutating func enter(_ peer: FoundPeer, _ target: PeerTarget, _ instance: String) -> Bool {
-        // The service went while it was being asked, or it has other addresses by now and was found there.
-        guard let present = targets[instance], present == target || peers[instance] == nil else { return false }
-        let before = peers.updateValue(peer, forKey: instance)
-        return before?.id != peer.id || before?.card != peer.card || before?.target != peer.target
-    }
-
-    /// - Returns: the peer that is no longer there under any instance name.
-    mutating func remove(_ instance: String) -> PeerID? {
-        targets[instance] = nil
-        guard let peer = peers.removeValue(forKey: instance) else { return nil }
-        return peers.values.contains { $0.id == peer.id } ? nil : peer.id
     }
 }

@@ -26,6 +26,8 @@ package struct WaftEndpoint: Endpoint {
     var limits = TransportLimits()
     /// Interval between two checks for a silent connection.
     var watchInterval: TimeAmount = .seconds(1)
+    /// Pause between two rounds of repeated questions to the peers in view.
+    var repetition: Duration = .seconds(10)
 
     package init(_ parts: EndpointParts) {
         (settings, directory, identity) = (parts.settings, parts.directory, parts.identity)
