@@ -16,6 +16,17 @@ struct PeerChoiceTests {
         return choice
     }
 
+    @Test("a peer keeps its number, and is shown again when it tells another name")
+    func renamed() {
+        var choice = choice([(kitchen, nil), (study, "Study")])
+        #expect(choice.found(kitchen, name: nil) == nil)
+        #expect(choice.found(kitchen, name: "Kitchen") == 1)
+        #expect(choice.found(kitchen, name: "Kitchen") == nil)
+        #expect(choice.found(kitchen, name: nil) == nil)
+        #expect(choice.found(kitchen, name: "Larder") == 1)
+        #expect(choice.answer(to: "larder") == .chosen(kitchen.text))
+    }
+
     @Test("a number, a name in any case, the beginning of an id and an address choose")
     func chosen() {
         let choice = choice([(kitchen, "Kitchen"), (study, nil)])
@@ -42,12 +53,5 @@ struct PeerChoiceTests {
         #expect(choice.answer(to: "q") == .givenUp)
         #expect(choice.answer(to: "192.168.1.7") == .chosen("192.168.1.7"))
         #expect(choice.answer(to: "nas.lan:4001") == .chosen("nas.lan:4001"))
-    }
-
-    @Test("a peer that is found again keeps its number, and may tell its name later")
-    func again() {
-        var choice = choice([(kitchen, nil)])
-        #expect(choice.found(kitchen, name: "kitchen") == nil)
-        #expect(choice.answer(to: "kitchen") == .chosen(kitchen.text))
     }
 }

@@ -27,11 +27,12 @@ struct PeerChoice {
     var isEmpty: Bool { peers.isEmpty }
 
     /// - Parameter name: nil if the peer does not tell it.
-    /// - Returns: the peer's number in the list; nil if it was in it before.
+    /// - Returns: the peer's number in the list; nil if it was in it before, by this name.
     mutating func found(_ id: PeerID, name: String?) -> Int? {
         if let index = peers.firstIndex(where: { $0.id == id }) {
-            peers[index].name = name ?? peers[index].name
-            return nil
+            guard let name, name != peers[index].name else { return nil }
+            peers[index].name = name
+            return index + 1
         }
         peers.append((id, name))
         return peers.count
