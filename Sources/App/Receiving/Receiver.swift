@@ -215,8 +215,8 @@ package final class Receiver: Service {
 
     /// The receiver has the port of its first endpoint, and is ready when that one is.
     private func learn(_ status: EndpointStatus, of dialect: Dialect, _ parts: ReceiverParts) {
-        standing.withLock { $0.endpoints[dialect] = status }
-        guard dialect == parts.endpoints.first?.dialect else { return }
+        let before = standing.withLock { $0.endpoints.updateValue(status, forKey: dialect) }
+        guard dialect == parts.endpoints.first?.dialect, before != status else { return }
         plan.reports?.learn(port: status.port)
         if status.isReady {
             parts.startKeptHandlers()

@@ -75,6 +75,11 @@ final class VisibilityController: VisibilityReading {
         return false
     }
 
+    var contacts: Set<PeerID> {
+        guard let snapshot = try? book.snapshot() else { return [] }
+        return Set(snapshot.contacts.lazy.filter { !$0.isBlocked }.map(\.id))
+    }
+
     /// The user's name for a peer; nil for a stranger.
     func contactName(of peer: PeerID) -> String? {
         guard let snapshot = try? book.snapshot() else { return nil }
@@ -94,9 +99,10 @@ final class VisibilityController: VisibilityReading {
     /// - Throws: `ContactError` where that cannot be written down.
     func block(_ peer: PeerID, callingItself name: String) throws(ContactError) {
         try book.block(peer, callingItself: name, at: .now)
+        lookAgain()
     }
 
-    /// The user has chosen another visibility: look again.
+    /// The visibility, the contacts or the settings may have changed: look again.
     func lookAgain() { changes.send(()) }
 
     /// The visibility now, as commands show it.

@@ -59,17 +59,20 @@ extension AirDropEndpoint {
         func report(_ words: String, isReady: Bool = true) {
             host.report(EndpointStatus(port: port, "\(words); port \(port)", isReady: isReady))
         }
-        let instance = AirDropDialect.makeInstance()
-        var service = ServiceDescription(
-            type: AirDropDialect.serviceType, instance: instance, port: UInt16(clamping: port),
-            txt: AirDropDialect.txt(options.flags))
-        // Peers that know only Apple's radio links connect to link-local addresses only.
-        service.host = .ownOnLink
-        await directory.announce(service, for: host) { state in
+        await directory.announce(
+            {
+                var service = ServiceDescription(
+                    type: AirDropDialect.serviceType, instance: AirDropDialect.makeInstance(),
+                    port: UInt16(clamping: port), txt: AirDropDialect.txt(options.flags))
+                // Peers that know only Apple's radio links connect to link-local addresses only.
+                service.host = .ownOnLink
+                return service
+            }, for: host
+        ) { state in
             switch state {
             case .off: report("not published: discovery is off")
             case .beginning: report("being published", isReady: false)
-            case .published:
+            case .published(let instance):
                 report("published as \(instance)")
                 logger.info("reachable by AirDrop", metadata: ["port": "\(port)"])
             case .failed(let error):

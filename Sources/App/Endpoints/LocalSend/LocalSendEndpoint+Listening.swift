@@ -114,6 +114,15 @@ extension LocalSendEndpoint {
                 tasks.addTask { await answers.announce(in: group) }
                 tasks.addTask { for await _ in news { await answers.announce(in: group) } }
                 tasks.addTask {
+                    let host = cycle.host
+                    var name = host.name
+                    while !Task.isCancelled {
+                        await host.visibility.wait { [name] _ in host.name != name }
+                        name = host.name
+                        await answers.announce(in: group)
+                    }
+                }
+                tasks.addTask {
                     for await standing in await group.watchStanding() { self.report(standing, port: port, cycle) }
                 }
                 tasks.addTask { await answers.answer(datagrams, in: group) }

@@ -6,6 +6,9 @@ package protocol PairingAnswering: Sendable {
     /// Whether strangers may come: then they may know who this is.
     var isOpen: Bool { get }
 
+    /// Reports that `isOpen` may have changed. For one task.
+    func changes() -> AsyncStream<Void>
+
     /// The answering side for one connection.
     /// - Parameter exporter: as in `PairingConnection`.
     func responder(

@@ -1,4 +1,4 @@
-/// The name under which a receiver is published: random, new at each start (security rule 14).
+/// The name under which a receiver is published: random, new for each record (security rule 14).
 enum RandomInstance {
     static func name() -> String {
         let letters = Array("abcdefghjkmnpqrstvwxyz23456789")

@@ -1,3 +1,5 @@
+import Contacts
+import Settings
 package import Sharing
 package import UniformTypes
 
@@ -35,6 +37,26 @@ package struct ReceivingHost: Sendable {
         (self.reception, self.visibility, naming, self.registry) = (reception, visibility, name, registry)
         (self.pairing, self.pages, self.threads) = (pairing, pages, threads)
         (self.remarked, self.report) = (remarked, report)
+    }
+}
+
+/// What a receiver shows of itself, and to whom.
+struct Presence: Hashable, Sendable {
+    var card: Card
+    var visibility: Visibility
+    /// The contacts, to whom it may show more than to strangers.
+    var contacts: Set<PeerID>
+    /// Whether it shows itself to strangers because it wants to pair.
+    var isPairing: Bool
+}
+
+extension ReceivingHost {
+    var card: Card { Card(name: name, device: DeviceKind.own) }
+
+    var presence: Presence {
+        Presence(
+            card: card, visibility: visibility.visibility, contacts: visibility.contacts,
+            isPairing: pairing?.isOpen == true)
     }
 }
 

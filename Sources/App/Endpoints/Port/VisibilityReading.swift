@@ -9,6 +9,9 @@ package protocol VisibilityReading: Sendable {
     /// too.
     func wait(until wanted: @Sendable (Visibility) -> Bool) async
 
+    /// The contacts that are not blocked; empty if they cannot be read.
+    var contacts: Set<PeerID> { get }
+
     /// Whether a peer is a contact, for which resources are kept from strangers.
     func knows(_ peer: PeerID) -> Bool
 

@@ -81,7 +81,7 @@ extension WaftEndpoint {
             },
             card: {
                 host.pairing?.isOpen == true || visibility.shows(itselfTo: $0)
-                    ? Card(name: host.name, device: DeviceKind.own) : nil
+                    ? host.card : nil
             })
         try await listener.run(isContact: { visibility.knows($0) }) { channel, _ in
             try HTTPServer.configure(channel)
@@ -157,10 +157,16 @@ extension WaftEndpoint {
     /// Publishes the service while discovery is on, and withdraws it when the task is cancelled.
     private func announce(port: Int, _ host: ReceivingHost) async {
         host.report(EndpointStatus(port: port, "off"))
-        let service = ServiceDescription(
-            type: WaftDialect.serviceType, instance: RandomInstance.name(), port: UInt16(clamping: port),
-            txt: WaftDialect.txt)
-        await directory.announce(service, for: host) { state in
+        await directory.announce(
+            {
+                var service = ServiceDescription(
+                    type: WaftDialect.serviceType, instance: RandomInstance.name(), port: UInt16(clamping: port),
+                    txt: WaftDialect.txt)
+                // avahi-daemon's host name would show whose machine this is.
+                service.host = .own
+                return service
+            }, for: host
+        ) { state in
             switch state {
             case .beginning: return
             case .off: host.report(EndpointStatus(port: port, "off", isReady: true))

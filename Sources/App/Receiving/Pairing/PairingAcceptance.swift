@@ -76,6 +76,8 @@ final class PairingAcceptance: Sendable {
         return isHeard && desk.standing(now: .now).openUntil != nil
     }
 
+    func changes() -> AsyncStream<Void> { state.withLock { $0.news.watch() } }
+
     /// Whether a peer may come, or has come and is not known here yet: a code is spent before that.
     private var isExpecting: Bool {
         let standing = desk.standing(now: .now)
@@ -107,6 +109,7 @@ final class PairingAcceptance: Sendable {
         var standing = PairingProgress(ticket: Int.random(in: 1...(1 << 52)))
         state.withLock { state in
             state.opening = Opening(method: method, name: name, until: until, heard: now, standing: standing)
+            state.news.send(())
         }
         standing.code = code?.text
         return standing
@@ -182,6 +185,7 @@ final class PairingAcceptance: Sendable {
         // If there is something to refuse, the other side's user gets a no instead of a fault.
         try? responder?.confirm(false)
         responder?.end()
+        state.withLock { $0.news.send(()) }
     }
 
     // MARK: Connections

@@ -32,13 +32,7 @@ final class InterfaceMonitor {
             file,
             AVAHI_WATCH_IN,
             { _, file, _, userdata in
-                // The contents of the messages do not matter, only their arrival: all interfaces are read again.
-                var buffer = [UInt8](repeating: 0, count: 8_192)
-                while true {
-                    let count = read(file, &buffer, buffer.count)
-                    // ENOBUFS: the kernel dropped messages, because there were many.
-                    if count <= 0, !(count < 0 && (errno == ENOBUFS || errno == EINTR)) { break }
-                }
+                InterfaceMonitor.drain(file)
                 Relay<Void>.from(userdata)?.post(())
             },
             relay.userdata
@@ -50,6 +44,16 @@ final class InterfaceMonitor {
         return AvahiObject(owning: pointer, parent: nil, relay: relay) {
             poll.pointee.watch_free($0)
             close(file)
+        }
+    }
+
+    /// Takes all messages of the kernel. Their contents do not matter, only their arrival: all interfaces are read again.
+    static func drain(_ file: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 8_192)
+        while true {
+            let count = read(file, &buffer, buffer.count)
+            // ENOBUFS: the kernel dropped messages, because there were many.
+            if count <= 0, !(count < 0 && (errno == ENOBUFS || errno == EINTR)) { break }
         }
     }
 
