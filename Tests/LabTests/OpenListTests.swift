@@ -127,4 +127,36 @@ struct OpenListTests {
             }
         }
     }
+
+    /// The instance and host names of the records in view.
+    private func names(_ host: Host) async throws -> Set<String> {
+        let words = ["--resolve", "--terminate", "-p", "_waft._tcp"]
+        let records = try await host.run("/usr/bin/avahi-browse", words).output.split(separator: "\n")
+        let fields = records.map { $0.split(separator: ";", omittingEmptySubsequences: false) }
+        return Set(fields.filter { $0.first == "=" && $0.count > 6 }.flatMap { [String($0[3]), String($0[6])] })
+    }
+
+    @Test(
+        "a receiver that gets another address has other names, and is the same peer to those who watch",
+        arguments: ["all", "study"])
+    func network(avahi: String) async throws {
+        try await Lab.with(avahi: avahi) { lab in
+            let study = lab.host("study")
+            try await lab.host("kitchen").withReceiver(Programs.waftd, ["--accept", "everyone"]) { running in
+                try await watching(study) { log in
+                    _ = try await log.first("found") { $0.name == "kitchen" }
+                    let before = try await names(study)
+                    #expect(before.count == 2, "\(before)")
+                    let words = ["ip", "address", "add", "192.168.78.1/24", "dev", "eth0"]
+                    try await lab.call(["run", lab.name, "kitchen"] + words)
+                    try await eventually {
+                        let now = try await names(study)
+                        return now.count == 2 && now.isDisjoint(with: before)
+                    }
+                    #expect(Set(await log.events.compactMap(\.id)) == [running.id])
+                    #expect(await log.count("lost") == 0)
+                }
+            }
+        }
+    }
 }
