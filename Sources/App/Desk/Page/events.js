@@ -46,8 +46,7 @@ function answered(line) {
 	if (line.acceptedCount) {
 		const transfer = incoming(line), yes = new Set(line.answers.filter(a => a.answer === "accepted").map(a => a.item));
 		transfer.count = line.acceptedCount;
-		// An offer that did not wait was never told.
-		if (line.items && !transfer.items.length) transfer.items = line.items;
+		if (!transfer.items.length) transfer.items = line.items ?? [];
 		if (transfer.items.length) transfer.total = sum(transfer.items, item => yes.has(item.item) && item.size);
 		transfer.results = line.answers.filter(a => !yes.has(a.item)).map(({item, answer}) => ({item, name: transfer.items[item]?.name, state: answer}));
 	} else if (store.offers.has(line.offer) && line.answers.some(a => a.answer === "expired")) say(t("expired"));
