@@ -73,6 +73,12 @@ private struct Samples {
         ]
     }
 
+    private func moving(_ way: TransferSummary.Way, end: String?) -> EventLine.Moving {
+        var transfer = TransferSummary(way, offer, peer: id, peerName: "study")
+        (transfer.bytes, transfer.total, transfer.rate, transfer.end) = (1, 2, 1, end)
+        return EventLine.Moving(transfer)
+    }
+
     private func receiving() -> [EventLine] {
         let sender = EventLine.Sender(offer, from: peer)
         return [
@@ -93,6 +99,9 @@ private struct Samples {
             .accepted(EventLine.Accepted(offer: 1)),
             .declined(EventLine.Declined(offer: 1, blocked: false)),
             .cancelled(transfer: offer.transfer.text),
+            .moving(moving(.in, end: nil)),
+            .moving(moving(.out, end: "the sender cancelled")),
+            .answered(.received(offer: nil, sender, items: EventLine.Item.first(of: offer), answers)),
             .offerPreview(
                 OfferPreviewCommand.Fields(
                     offer: 1, item: 0, name: "a", mediaType: "image/png", pixelWidth: 1, pixelHeight: 1, size: 70)),

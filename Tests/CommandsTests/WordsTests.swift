@@ -28,10 +28,12 @@ struct WordsTests {
     func completeness() throws {
         let options = [
             "--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout", "--expires", "--exclude",
-            "--source", "--subject", "--thumbnail", "--annotation", "--pin",
+            "--source", "--subject", "--thumbnail", "--annotation", "--pin", "--progress",
         ]
         for option in options {
-            let value = option == "--wait" ? "opened" : ["--timeout", "--expires"].contains(option) ? "3" : "v"
+            let value =
+                option == "--wait"
+                ? "opened" : option == "--progress" ? "lines" : ["--timeout", "--expires"].contains(option) ? "3" : "v"
             let words = SendWords([option, value, "item"])
             #expect(words.items == ["item"])
             let parsed = try WaftCommand.parseAsRoot(["send"] + words.options + ["--queue"]) as? SendCommand

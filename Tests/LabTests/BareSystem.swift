@@ -6,6 +6,9 @@ enum BareSystem {
     /// A search path.
     static var programs: String { folder + "/bin" }
 
+    /// The search path of a receiver whose handlers look for programs: the sandbox shows them the system's folders only.
+    static let handlerPrograms = "/usr/local/bin:/usr/bin:/bin"
+
     /// The variables in which a program on a machine without a desktop differs from the tests; nil takes one away.
     /// - Parameter hasHome: whether the test names a home, in which data folders are looked for.
     static func variables(hasHome: Bool) -> [String: String?] {

@@ -13,6 +13,7 @@ struct ExampleDeliveryTests {
         _ body: @Sendable @escaping (RunningReceiver, Host) async throws -> Void
     ) async throws {
         var kitchen = Host.loopback(folder + "/kitchen")
+        kitchen.environment["PATH"] = BareSystem.handlerPrograms
         kitchen.environment.merge(environment) { _, new in new }
         let words = ["handlers", "add"] + arguments + ["--run", ExampleHandler.folder + "/" + example]
         let added = try await kitchen.run(arguments: words)

@@ -73,7 +73,8 @@ struct ToDoListTests {
     @Test("added with its scheme it gets what waft open is given, and keeps the list in its data folder")
     func opened() async throws {
         try await withTemporaryFolder { folder in
-            let host = Host.loopback(folder + "/kitchen")
+            var host = Host.loopback(folder + "/kitchen")
+            host.environment["PATH"] = BareSystem.handlerPrograms
             let program = ExampleHandler.folder + "/todolist"
             let added = try await host.run(
                 arguments: ["handlers", "add", "--name", "To Do", "--scheme", "todolist", "--run", program])

@@ -38,9 +38,9 @@ struct OfferPreviewTests {
         try await withPair { kitchen, study, running, folder in
             let picture = PreviewSample.png(padding: 20_000)
             try write(picture, folder + "/small.png")
-            try write(Array("hello".utf8), folder + "/a.txt")
+            for name in ["a.txt", "b.txt"] { try write(Array("hello".utf8), folder + "/" + name) }
             async let sending = study.run(
-                arguments: ["send", "a.txt", "a.txt", "--thumbnail", "small.png", "--to", running.address], in: folder)
+                arguments: ["send", "a.txt", "b.txt", "--thumbnail", "small.png", "--to", running.address], in: folder)
             _ = try await running.log.first("offer")
             let list = try await kitchen.run(arguments: ["offers"])
             #expect(list.output.contains("  1. a.txt  ") && list.output.contains(", with a preview\n"), "\(list)")

@@ -47,16 +47,11 @@ struct SendSources {
                 .usage, "--name and --type do not go with --source: the program's placeholder has them")
         }
         let (name, type) = (try safeName(), try uniformType())
-        // A URL that is none was typed wrong, and is no input that is missing.
-        for url in urls {
-            do { _ = try InternetShortcut(url) } catch {
-                throw CommandError(.usage, TerminalText.escaped("the URL cannot be sent: \(error)", limit: 1_000))
-            }
-        }
         let paths = paths.filter { !isExcluded($0) }
         guard paths.count + texts.count + urls.count + programs.count > 0 else {
             throw CommandError(.usage, "nothing to send: --exclude leaves out all of it")
         }
+        // A URL that is none was typed wrong, and is no input that is missing.
         for url in urls {
             do throws(SourceError) {
                 _ = try URLSource(url, name: name, type: type)
