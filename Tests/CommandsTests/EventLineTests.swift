@@ -79,6 +79,13 @@ private struct Samples {
         return EventLine.Moving(transfer)
     }
 
+    @Test("a transfer whose size is beyond all numbers has no time left, and ends nothing")
+    func hugeTransfer() {
+        var transfer = TransferSummary(.in, offer, peer: id, peerName: "study")
+        (transfer.bytes, transfer.total, transfer.rate) = (0, .max, 1)
+        #expect(EventLine.Moving(transfer).secondsLeft == nil && EventLine.Moving(transfer).rate == 1)
+    }
+
     private func receiving() -> [EventLine] {
         let sender = EventLine.Sender(offer, from: peer)
         return [

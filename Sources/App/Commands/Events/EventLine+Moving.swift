@@ -33,8 +33,11 @@ extension EventLine {
             (name, count, bytes, total) = (summary.name, summary.itemCount, summary.bytes, summary.total)
             if let end = summary.end { (over, reason) = (true, end == TransferSummary.stored ? nil : end) }
             guard over == nil, let rate = summary.rate, rate >= 1 else { return }
-            self.rate = UInt64(rate)
-            if let total, let bytes, total >= bytes { secondsLeft = UInt64(Double(total - bytes) / rate) }
+            // A size that a peer has claimed may be too large for a number of seconds.
+            self.rate = UInt64(exactly: rate.rounded())
+            if let total, let bytes, total >= bytes {
+                secondsLeft = UInt64(exactly: (Double(total - bytes) / rate).rounded())
+            }
         }
     }
 }

@@ -22,7 +22,7 @@ enum TransferText {
         return "\(items) \(transfer.way == .in ? "from" : "to") \(peer)"
     }
 
-    /// Percent of all accepted items; nil where it is not known.
+    /// Percent of all accepted items; nil if the sum is unknown.
     static func percent(_ transfer: TransferSummary) -> Int? {
         guard let bytes = transfer.bytes, let total = transfer.total, total > 0 else { return nil }
         return Int(min(Double(bytes) / Double(total), 1) * 100)

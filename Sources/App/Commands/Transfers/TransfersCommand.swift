@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `waft transfers`: what moves now, in both directions.
+/// `waft transfers`: the transfers that move now, in both directions.
 struct TransfersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "transfers",

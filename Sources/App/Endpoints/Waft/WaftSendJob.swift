@@ -27,7 +27,7 @@ struct WaftSendJob: Sendable {
         if isWhole {
             return end(SendResult(first), peer: peer)
         }
-        // A receiver whose user has cancelled says so.
+        // The answer tells whether the other user has cancelled.
         let verdict = try await client.offer(offer, timeout: options.answer)
         try checkRepeatable(verdict)
         return try await contents(client, verdict, peer: peer)
