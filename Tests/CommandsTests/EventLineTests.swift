@@ -127,7 +127,10 @@ private struct Samples {
             + [.away(EventLine.Away(name: "lab7", address: "192.0.2.7:9238", reason: "no answer"))]
             + [id, unproven].flatMap { peer -> [EventLine] in
                 let found = FoundPeer(id: peer, card: nil, target: PeerTarget(.keyed, addresses: []))
-                return [.found(EventLine.Found(found)), .lost(EventLine.Lost(peer))]
+                return [
+                    .found(EventLine.Found(found, Acquaintances.nobody.person(peer, callingItself: nil))),
+                    .lost(EventLine.Lost(peer)),
+                ]
             }
     }
 

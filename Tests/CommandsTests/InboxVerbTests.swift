@@ -53,7 +53,8 @@ struct InboxVerbTests {
 
     @Test("an event of the Inbox is one line: the item, the handler's answer, and how the item left")
     func events() throws {
-        let summary = ArrivalSummary(try entry("a\u{200B}b.txt").arrival, contact: nil, content: nil)
+        let summary = ArrivalSummary(
+            try entry("a\u{200B}b.txt").arrival, from: .stranger("study", .sample(1)), content: nil)
         func line(_ event: ControlEvent) -> String? { InboxWatch.line(event, people) }
         let head = "7  \(TerminalText.escaped("a\u{200B}b.txt"))"
         #expect(line(.stored(summary))?.hasPrefix("\(head)  4 bytes from stranger \"study\" (") == true)

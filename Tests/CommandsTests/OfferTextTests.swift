@@ -35,16 +35,23 @@ private func summary(
 }
 
 extension OfferSummary.Asker {
-    fileprivate static let anna = Self(line: "anna", contact: "anna", warning: nil)
+    fileprivate static let anna = Self(.anna)
 
     fileprivate static func stranger(_ name: String, warning: String? = nil) -> Self {
-        Self(line: "stranger \"\(name)\" (\(PeerID.sample(1).short))", contact: nil, warning: warning)
+        Self(
+            Introduction(
+                strangerNamed: name, key: PeerID.sample(1).short, unprovenBy: nil,
+                claims: warning == nil ? nil : "Anna", warning: warning))
     }
+}
+
+extension Introduction {
+    fileprivate static let anna = Introduction(contact: "anna", key: PeerID.sample(1).short)
 }
 
 private func settled(_ verdicts: [ItemVerdict]) throws -> ControlEvent {
     let names = verdicts.indices.map { "\($0)" }
-    return .settled(SettledOffer(1, try .of(names), from: .sample(1), contact: "anna", verdicts: verdicts))
+    return .settled(SettledOffer(1, try .of(names), from: .sample(1), .anna, verdicts: verdicts))
 }
 
 private func isPrintable(_ lines: [String]) -> Bool {
@@ -72,7 +79,7 @@ struct OfferTextTests {
             ])
         #expect(
             OfferText.lines(summary(try .of(["a"]), number: 7, asker: .anna)) == [
-                "7: anna offers 1 item, 1.3 MB; 85.3 GB free", "  a  PDF document, 1.3 MB",
+                "7: anna ✓ offers 1 item, 1.3 MB; 85.3 GB free", "  a  PDF document, 1.3 MB",
             ])
     }
 
@@ -83,7 +90,7 @@ struct OfferTextTests {
         #expect(OfferText.lines(liar)[1] == warning)
         #expect(
             OfferText.lines(.offer(liar)) == [
-                "1: stranger \"Anna\" (\(key)) offers a, 1.3 MB; 85.3 GB free", warning,
+                "1: stranger \"Anna\" (\(key), not your contact Anna) offers a, 1.3 MB; 85.3 GB free", warning,
             ])
     }
 
@@ -104,7 +111,7 @@ struct OfferTextTests {
     func watching() throws {
         let offer = summary(try .of(["report.pdf", "b", "c"]), asker: .anna)
         #expect(
-            OfferText.lines(.offer(offer)) == ["1: anna offers report.pdf and 2 more, 3.9 MB; 85.3 GB free"])
+            OfferText.lines(.offer(offer)) == ["1: anna ✓ offers report.pdf and 2 more, 3.9 MB; 85.3 GB free"])
         let no = ItemVerdict(.declined, reason: "the other side said no")
         for (verdicts, words) in [
             ([.accepted, .accepted], "accepted"), ([.accepted, no, no], "1 of 3 items accepted"),
@@ -139,7 +146,7 @@ struct OfferTextTests {
             shown.items[0].type = text
             for lines in [OfferText.lines(shown), OfferText.lines(.offer(shown))] {
                 #expect(isPrintable(lines), "\(lines)")
-                #expect(lines[0].contains("(\(key)) offers"))
+                #expect(lines[0].contains("(\(key), not your contact Anna) offers"))
             }
             shown.asker = nil
             shown.peerName = text
@@ -149,7 +156,7 @@ struct OfferTextTests {
         }
         let longest = String(repeating: "\u{10FFFD}", count: 15)
         let lines = OfferText.lines(.offer(summary(try .of(["a"]), asker: .stranger(longest, warning: longest))))
-        #expect(lines[0].contains("(\(key)) offers a, "))
+        #expect(lines[0].contains("(\(key), not your contact Anna) offers a, "))
     }
 
     @Test("--json prints the events of waft receive, one a line, with all that is needed to answer")
@@ -168,7 +175,8 @@ struct OfferTextTests {
         #expect(event["transfer"] as? String == offer.transfer.text)
         #expect(event["warning"] as? String == "not\nyour Anna")
         #expect(event["note"] as? String == "hi\u{1B}[2J\n")
-        #expect(event["from"] as? [String: String] == ["id": PeerID.sample(1).text, "name": "Anna"])
+        #expect(
+            event["from"] as? [String: String] == ["id": PeerID.sample(1).text, "name": "Anna", "claims": "Anna"])
         let items = try #require(event["items"] as? [[String: Any]])
         #expect(items.map { $0["name"] as? String } == ["report.pdf", "photos"])
         #expect(items.map { $0["item"] as? Int } == [0, 1])
@@ -202,7 +210,7 @@ struct OfferTextTests {
             #expect(ended["event"] as? String == name)
             #expect(ended["reason"] as? String == fault)
         }
-        let arrival = ArrivalSummary(try .sample(), contact: "anna", content: "lying")
+        let arrival = ArrivalSummary(try .sample(), from: .anna, content: "lying")
         let stored = try document(EventLine(.stored(arrival)).text)
         #expect(stored["event"] as? String == "stored")
         #expect(stored["path"] as? String == "/in/a-1.pdf")
@@ -223,7 +231,8 @@ struct OfferTextTests {
     @Test("waft offers --watch prints an arrival in the words of waft receive")
     func sameWords() throws {
         let arrival = try Arrival.sample()
-        let watched = EventLine(.stored(ArrivalSummary(arrival, contact: nil, content: nil))).text
+        let watched = EventLine(.stored(ArrivalSummary(arrival, from: .stranger("study", .sample(1)), content: nil)))
+            .text
         let event = try document(watched)
         #expect(
             Set(event.keys) == [

@@ -26,17 +26,17 @@ struct OutboxTextTests {
 
     @Test("a line says what goes where, and how that stands")
     func line() throws {
-        #expect(OutboxText.line(try record()) == "  12  a.txt → kitchen (5 bytes): waits")
+        #expect(OutboxText.line(try record(), .nobody) == "  12  a.txt → kitchen (5 bytes): waits")
         let sent = try record(items: 4) { $0.state = .done }
-        #expect(OutboxText.line(sent) == "  12  a.txt, a.txt and 2 more → kitchen (20 bytes): sent")
+        #expect(OutboxText.line(sent, .nobody) == "  12  a.txt, a.txt and 2 more → kitchen (20 bytes): sent")
         let failed = try record {
             $0.state = .failed
             $0.failure = OutboxJobError(.declined, "declined: no", isFinal: true)
         }
         #expect(
-            OutboxText.line(failed)
+            OutboxText.line(failed, .nobody)
                 == "  12  a.txt → kitchen (5 bytes): given up: declined: no; again: waft outbox retry 12")
-        #expect(OutboxText.queued(try record().job) == "queued as 12 → kitchen: 1 item, 5 bytes")
+        #expect(OutboxText.queued(try record().job, .nobody) == "queued as 12 → kitchen: 1 item, 5 bytes")
     }
 
     @Test("a job in progress shows its progress, and a stopped job shows that no process sends it")
@@ -45,16 +45,16 @@ struct OutboxTextTests {
         let half = OutboxCourse([
             JobProgress(job: 12, bytes: 1_000, total: 2_000), JobProgress(job: 3, bytes: 1, total: 1),
         ])
-        #expect(OutboxText.line(record, half).hasSuffix(": is being sent, 50 %: 1.0 kB of 2.0 kB"))
+        #expect(OutboxText.line(record, .nobody, half).hasSuffix(": is being sent, 50 %: 1.0 kB of 2.0 kB"))
         let piped = OutboxCourse([JobProgress(job: 12, bytes: 1_000, total: nil)])
-        #expect(OutboxText.line(record, piped).hasSuffix(": is being sent, 1.0 kB so far"))
-        #expect(OutboxText.line(record).hasSuffix(": is being sent"))
+        #expect(OutboxText.line(record, .nobody, piped).hasSuffix(": is being sent, 1.0 kB so far"))
+        #expect(OutboxText.line(record, .nobody).hasSuffix(": is being sent"))
         #expect(
-            OutboxText.line(record, OutboxCourse(isReceiverThere: false)).contains(
+            OutboxText.line(record, .nobody, OutboxCourse(isReceiverThere: false)).contains(
                 "interrupted when the receiver ended"))
-        #expect(EventLine.job(OutboxFields(record, half)).text.contains("\"bytes\":1000"))
+        #expect(EventLine.job(OutboxFields(record, .nobody, half)).text.contains("\"bytes\":1000"))
         let waits = try self.record()
-        #expect(OutboxText.line(waits, half).hasSuffix(": waits"))
+        #expect(OutboxText.line(waits, .nobody, half).hasSuffix(": waits"))
     }
 
     @Test("nothing foreign moves the cursor")
@@ -66,7 +66,7 @@ struct OutboxTextTests {
             $0.peerName = "\u{202E}evil"
             $0.outcomes = [0: SettledItem(OutboxJobError(.unreachable, "x\u{7}", isFinal: true))]
         }
-        for text in OutboxText.lines(record) + [OutboxText.line(record)] {
+        for text in OutboxText.lines(record, .nobody) + [OutboxText.line(record, .nobody)] {
             #expect(!text.unicodeScalars.contains { $0.value < 32 || $0 == "\u{202E}" }, "\(text)")
         }
     }
@@ -81,7 +81,7 @@ struct OutboxTextTests {
                     stored: "a-1.txt", size: 5, digest: "xxh3-128:00", handler: HandlerAnswer(.yes, exitCode: 0))
             ]
         }
-        let line = EventLine.job(OutboxFields(record)).text
+        let line = EventLine.job(OutboxFields(record, .nobody)).text
         let document = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         #expect(document["job"] as? Int == 12)
         #expect(document["state"] as? String == "failed")

@@ -14,11 +14,11 @@ struct ReceivingCoursesTests {
         let people = Acquaintances(ContactBook(path: shelf.bookPath))
         let courses = ReceivingCourses()
         for (peer, name, shown) in [
-            (PeerID.sample(1), "anna", "anna"),
+            (PeerID.sample(1), "anna", "anna ✓"),
             (.sample(2), "a test", "stranger \"a test\" (\(PeerID.sample(2).short))"),
         ] {
             let offer = Offer.sample()
-            courses.begin(offer, from: people.introduction(of: peer, callingItself: offer.senderName))
+            courses.begin(offer, from: people.person(peer, callingItself: offer.senderName))
             #expect(courses.text(offer.transfer, 1, of: 5)?.hasPrefix("file-0 from \(name) ") == true)
             #expect(courses.end(offer.transfer) == shown)
             #expect(courses.end(offer.transfer) == nil)

@@ -187,6 +187,8 @@ struct BookTests {
             refusal { try book.set("anna") { $0.limits.types = Array(repeating: uniform("public.data"), count: 33) } }
                 != nil)
         #expect(refusal { try book.rename("carla", to: try ContactName("x")) } == "there is no contact \"carla\"")
+        #expect(
+            refusal { try book.forget("Ana", at: .now) } == "there is no contact \"Ana\"; did you mean anna?")
     }
 
     @Test("ten thousand contacts are kept, found and read again; one more is refused")

@@ -161,7 +161,7 @@ struct GateTests {
         let gate = try gate([try rule(["from": .scalar("anna"), "then": .scalar("accept")])])
         let answer = gate.judge(offer([item()], callingItself: "Аnna\u{200B}"), from: .sample(9))
         #expect(answer.asks)
-        #expect(answer.introduction.line == "stranger \"Аnna\" (\(PeerID.sample(9).short))")
+        #expect(answer.introduction.line == "stranger \"Аnna\" (\(PeerID.sample(9).short), not your contact anna)")
         #expect(answer.introduction.warning?.hasPrefix("this is not your contact anna: ") == true)
         #expect(!gate.judge(offer([item()], callingItself: "root"), from: .sample(1)).asks)
     }

@@ -60,7 +60,26 @@ struct NameTests {
         #expect(!shown.isContact)
         #expect(shown.warning?.hasPrefix("this is not your contact anna: it claims that name, but its key is ") == true)
         #expect(shown.line.hasPrefix("stranger \""))
+        #expect(shown.line.hasSuffix(" (\(PeerID.sample(9).short), not your contact anna)"))
+        #expect((shown.claims, shown.standing) == ("anna", "not your contact anna"))
         #expect(shown.line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .format })
+    }
+
+    @Test("a stranger without a name has its key, one without a key its protocol, and a contact the user's name")
+    func words() throws {
+        let book = ContactSnapshot(contacts: [try .sample()], blockedStrangers: [])
+        let (nameless, contact) = (
+            book.introduction(of: .sample(9), callingItself: nil), book.introduction(of: .sample(1), callingItself: "x")
+        )
+        #expect((nameless.line, nameless.standing) == ("stranger (\(PeerID.sample(9).short))", "stranger"))
+        #expect((contact.line, contact.standing, contact.contact) == ("anna", "contact", "anna"))
+        let keyless = PeerID.unproven(.keyless, seed: [])
+        let title = Dialect.keyless.title
+        #expect(book.introduction(of: keyless, callingItself: "Zoë").line == "stranger \"Zoë\" by \(title)")
+        #expect(
+            book.introduction(of: keyless, callingItself: "anna").line
+                == "stranger \"anna\" by \(title) (not your contact anna)")
+        #expect(book.introduction(of: keyless, callingItself: "Zoë").standing == "stranger by \(title)")
     }
 
     @Test("a stranger cannot put another key where its own is shown")

@@ -17,13 +17,19 @@ private let ready = ControlEvent.ready(ReceiverSummary(id: "k7qf", name: "kitche
 private func offer(_ number: Int) -> ControlEvent {
     let waiting = WaitingOffer.sample(number)
     return .offer(
-        OfferSummary(waiting, asker: OfferSummary.Asker(line: "anna", contact: "anna", warning: "no, \"not\"\n\u{1B}")))
+        OfferSummary(
+            waiting,
+            asker: OfferSummary.Asker(
+                Introduction(
+                    strangerNamed: "anna", key: "k7qf", unprovenBy: nil, claims: "Anna", warning: "no, \"not\"\n\u{1B}")
+            )))
 }
 
 private func settled(_ number: Int) -> ControlEvent {
     .settled(
         SettledOffer(
-            number, .sample(), from: .sample(1), contact: nil, verdicts: [ItemVerdict(.declined, reason: "no")]))
+            number, .sample(), from: .sample(1), .stranger("anna", .sample(1)),
+            verdicts: [ItemVerdict(.declined, reason: "no")]))
 }
 
 extension WaitingOffer {

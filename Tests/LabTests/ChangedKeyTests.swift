@@ -44,7 +44,9 @@ struct ChangedKeyTests {
                 async let sent = anna.run(arguments: sending)
                 var offers = try await kitchen.run(arguments: ["offers"])
                 while offers.output.isEmpty { offers = try await kitchen.run(arguments: ["offers"]) }
-                #expect(offers.output.contains("stranger \"Anna\" (\(Self.short(keys.new)))"), "\(offers.output)")
+                #expect(
+                    offers.output.contains("stranger \"Anna\" (\(Self.short(keys.new)), not your contact Anna)"),
+                    "\(offers.output)")
                 #expect(offers.output.contains(warning), "\(offers.output)")
                 #expect(try await kitchen.run(arguments: ["decline", "1"]).exit == 0)
                 #expect(try await sent.exit == 12)

@@ -63,7 +63,7 @@ struct EventRelayTests {
         try desk.know(friend, as: "Anna")
         let summary = desk.relay.summary(
             of: WaitingOffer(number: 1, offer: offer(callingItself: "Bob\u{1B}[2J"), peer: friend, freeRoom: 1))
-        #expect(summary.asker == OfferSummary.Asker(line: "Anna", contact: "Anna", warning: nil))
+        #expect(summary.asker == OfferSummary.Asker(Introduction(contact: "Anna", key: friend.short)))
         #expect(summary.peer == friend.text)
     }
 
@@ -75,7 +75,9 @@ struct EventRelayTests {
             let summary = desk.relay.summary(
                 of: WaitingOffer(number: 1, offer: offer(callingItself: name), peer: stranger, freeRoom: 1))
             let asker = try #require(summary.asker)
-            #expect(asker.line == "stranger \"\(name)\" (\(stranger.short))")
+            let claim = isWarned ? ", not your contact Anna" : ""
+            #expect(asker.line == "stranger \"\(name)\" (\(stranger.short)\(claim))")
+            #expect(asker.claims == (isWarned ? "Anna" : nil))
             #expect(asker.contact == nil)
             #expect((asker.warning != nil) == isWarned, "\(name)")
             #expect(asker.warning?.contains(friend.short) != false)
@@ -114,7 +116,7 @@ struct EventRelayTests {
         if way == 3 { verdicts = Array(repeating: .unanswered(.receiverStopped), count: 3) }
         desk.relay.see(.reception(.judged(offer, Verdict(items: verdicts), from: stranger)))
         #expect(desk.told.count == 2)
-        let settled = SettledOffer(number, offer, from: stranger, contact: nil, verdicts: verdicts)
+        let settled = SettledOffer(number, offer, from: stranger, .stranger("x", stranger), verdicts: verdicts)
         #expect(desk.told.all.last == .settled(settled))
         #expect(settled.accepted == [3, 0, 2, 0][way])
         #expect(settled.answers.map(\.answer).contains(way == 3 ? "expired" : way == 0 ? "accepted" : "declined"))
@@ -173,7 +175,9 @@ struct EventRelayTests {
         #expect(
             desk.told.all == [
                 .acceptedUnasked(
-                    SettledOffer(nil, offer, from: friend, contact: "Anna", verdicts: verdict.items))
+                    SettledOffer(
+                        nil, offer, from: friend, Introduction(contact: "Anna", key: friend.short),
+                        verdicts: verdict.items))
             ])
     }
 
@@ -208,7 +212,8 @@ struct EventRelayTests {
         relay.see(.reception(.opened(arrival, HandlerAnswer(.no, exitCode: 1))))
         relay.see(.reception(.opened(arrival, HandlerAnswer(.none))))
         relay.see(.reception(.progressed(offer.transfer, from: friend, received: 1, of: 2)))
-        let summary = ArrivalSummary(arrival, contact: "Anna", content: nil)
+        let summary = ArrivalSummary(
+            arrival, from: Introduction(contact: "Anna", key: friend.short), content: nil)
         let events: [ControlEvent] = [
             .stored(summary), .opened(summary, answer: "no", exitCode: 1),
             .progress(transfer: offer.transfer.text, peer: friend.provenText, bytes: 1, total: 2),

@@ -54,7 +54,10 @@ final class EventRelay: Sendable {
             tell(.progress(transfer: transfer.text, peer: peer.provenText, bytes: received, total: total))
         case .reception(.judged(let offer, let verdict, let peer)):
             if let number = waiting.withLock({ $0.removeValue(forKey: offer.transfer) }) {
-                tell(.settled(SettledOffer(number, offer, from: peer, contact: contact(peer), verdicts: verdict.items)))
+                tell(
+                    .settled(
+                        SettledOffer(number, offer, from: peer, person(peer, offer.senderName), verdicts: verdict.items)
+                    ))
                 return
             }
             // `answered` has told the answers to offers that have waited.
@@ -63,7 +66,7 @@ final class EventRelay: Sendable {
             }
             tell(
                 .acceptedUnasked(
-                    SettledOffer(nil, offer, from: peer, contact: contact(peer), verdicts: verdict.items)))
+                    SettledOffer(nil, offer, from: peer, person(peer, offer.senderName), verdicts: verdict.items)))
         case .reception(.ended(let transfer, let peer, _, let fault)):
             progress.withLock { _ = $0.removeValue(forKey: transfer) }
             tell(.ended(transfer: transfer.text, peer: peer.provenText, fault: fault?.message, cause: fault?.cause))
@@ -97,10 +100,12 @@ final class EventRelay: Sendable {
 
     private func summary(of arrival: Arrival) -> ArrivalSummary {
         ArrivalSummary(
-            arrival, contact: contact(arrival.peer), content: arrival.content?.outcome.rawValue)
+            arrival, from: person(arrival.peer, arrival.senderName), content: arrival.content?.outcome.rawValue)
     }
 
-    private func contact(_ peer: PeerID) -> String? { contacts[peer]?.name.text }
+    private func person(_ peer: PeerID, _ name: String) -> Introduction {
+        contacts.introduction(of: peer, callingItself: name)
+    }
 
     /// If the contacts cannot be read, every peer is a stranger.
     private var contacts: ContactSnapshot { (try? book.snapshot()) ?? .empty }
@@ -116,21 +121,12 @@ final class EventRelay: Sendable {
         if verdicts.allSatisfy({ $0.answer == .expired }) { return }
         guard let number = waiting.withLock({ $0.removeValue(forKey: offer.transfer) }) else { return }
         settled.withLock { _ = $0.insert(offer.transfer) }
-        let contact = contact(peer)
-        tell(.settled(SettledOffer(number, offer, from: peer, contact: contact, verdicts: verdicts)))
+        tell(.settled(SettledOffer(number, offer, from: peer, person(peer, offer.senderName), verdicts: verdicts)))
     }
 
     /// An offer as it is shown, with its sender.
     func summary(of offer: WaitingOffer) -> OfferSummary {
-        let introduction = contacts.introduction(of: offer.peer, callingItself: offer.offer.senderName)
-        return OfferSummary(
-            offer,
-            asker: OfferSummary.Asker(
-                line: introduction.line,
-                contact: introduction.isContact ? introduction.name : nil,
-                warning: introduction.warning
-            )
-        )
+        OfferSummary(offer, asker: OfferSummary.Asker(person(offer.peer, offer.offer.senderName)))
     }
 }
 

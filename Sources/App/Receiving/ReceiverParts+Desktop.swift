@@ -39,8 +39,8 @@ extension ReceiverParts {
                 await plan.arrivals.run(
                     on: notifier, lock: SessionLock(), opening: ArrivalDesk { catalog.current.registry },
                     isSealed: { hidesNames }
-                ) { peer in
-                    door.contactName(of: peer).map { .contact(name: $0) } ?? .stranger
+                ) { peer, name in
+                    door.introduction(of: peer, callingItself: name)
                 }
             }
             group.addTask { for await _ in locks { plan.arrivals.lockChanged() } }
@@ -80,8 +80,8 @@ extension ReceiverParts {
         let door = self.door
         let notifications = OfferNotifications(
             notifier: notifier, offers: plan.consent, pictures: pictures, isSealed: { hidesNames }
-        ) { peer in
-            door.contactName(of: peer).map { .contact(name: $0) } ?? .stranger
+        ) { peer, name in
+            door.introduction(of: peer, callingItself: name)
         }
         await notifications.run()
         await notifier.stop()

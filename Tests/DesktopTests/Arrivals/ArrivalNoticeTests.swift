@@ -7,14 +7,14 @@ import Testing
 
 @Suite("The notification for arrivals")
 struct ArrivalNoticeTests {
-    private let contact = OfferSender.contact(name: "laptop")
+    private let contact = Introduction(contact: "laptop", key: "k7qf")
 
     @Test("it names the first item, counts the others, and has two buttons")
     func whole() {
         let notice = ArrivalNotice.request(
             for: .sample("report.pdf", "a", "b"), from: contact, canOpen: true)
         #expect(notice.summary == "3 items have arrived")
-        #expect(notice.body == "“report.pdf” and 2 more from “laptop”")
+        #expect(notice.body == "“report.pdf” and 2 more from your contact “laptop”")
         #expect(notice.bodyWithoutActions == notice.body + "\nTo see them: waft inbox")
         #expect(notice.actions.map(\.label) == ["Open", "Show in folder"])
     }
@@ -22,11 +22,11 @@ struct ArrivalNoticeTests {
     @Test("one item has its own command, for a server without buttons")
     func single() {
         let group = ArrivalGroup.sample("report.pdf")
-        let notice = ArrivalNotice.request(for: group, from: .stranger, canOpen: true)
+        let notice = ArrivalNotice.request(for: group, from: .stranger("laptop", .sample(1)), canOpen: true)
         #expect(notice.summary == "1 item has arrived")
-        #expect(notice.body == "“report.pdf” from “laptop” (unverified, key \(PeerID.sample(1).short))")
+        #expect(notice.body == "“report.pdf” from stranger \"laptop\" (\(PeerID.sample(1).short))")
         #expect(notice.bodyWithoutActions?.hasSuffix("\nTo open it: waft inbox open 1") == true)
-        let closed = ArrivalNotice.request(for: group, from: .stranger, canOpen: false)
+        let closed = ArrivalNotice.request(for: group, from: .stranger("laptop", .sample(1)), canOpen: false)
         #expect(closed.actions.map(\.label) == ["Show in folder"])
         #expect(closed.bodyWithoutActions?.hasSuffix("\nTo see it: waft inbox show 1") == true)
     }
@@ -58,7 +58,7 @@ struct ArrivalNoticeTests {
         group.add(.sample("c"))
         let notice = ArrivalNotice.request(for: group, from: contact, canOpen: true)
         #expect(notice.summary == "3 items have arrived")
-        #expect(notice.body == "In 2 transfers, from “laptop”")
+        #expect(notice.body == "In 2 transfers, from your contact “laptop”")
         #expect(notice.actions.map(\.label) == ["Show in folder"])
         group.add(.sample("d", from: 2))
         #expect(
@@ -71,10 +71,10 @@ struct ArrivalNoticeTests {
         let name = "x” from “Anna" + String(repeating: "y", count: 200)
         let item = Arrival.sample(1, name, senderName: "B”ob\nfrom “Anna")
         let notice = ArrivalNotice.request(
-            for: ArrivalGroup([item], count: 1), from: .stranger, canOpen: true)
+            for: ArrivalGroup([item], count: 1), from: .stranger(item.senderName, .sample(1)), canOpen: true)
         #expect(notice.body.split(separator: "\n").count == 1)
         #expect(notice.body.hasPrefix("“x\\u{201D} from “Annayyy"))
-        #expect(notice.body.contains("y” from “B_ob from _Anna” (unverified, key "))
+        #expect(notice.body.contains("y” from stranger \"B_ob from _Anna\" ("))
         #expect(notice.body.unicodeScalars.count < 300)
     }
 }

@@ -62,8 +62,8 @@ struct ArrivalNotificationsTests {
             environment: bus.environment, burst: 100, pace: .zero, logger: log.logger,
             surplus: ArrivalNotifications.surplus)
         let running = Task { [arrivals] in
-            await arrivals.run(on: notifier, lock: lock, opening: desk, isSealed: isSealed) { _ in
-                .contact(name: "laptop")
+            await arrivals.run(on: notifier, lock: lock, opening: desk, isSealed: isSealed) { _, _ in
+                Introduction(contact: "laptop", key: "k7qf")
             }
         }
         try await body(server, logind)
@@ -88,7 +88,7 @@ struct ArrivalNotificationsTests {
             arrive("report.pdf", "b", "c")
             let call = try await server.notified()
             #expect(call.summary == "3 items have arrived")
-            #expect(call.body == "“report.pdf” and 2 more from “laptop”")
+            #expect(call.body == "“report.pdf” and 2 more from your contact “laptop”")
             server.press(1, call.key("open"))
             try await desk.deeds.first { $0 == .opened(1) }
             server.press(1, call.key("choose"))
@@ -157,7 +157,7 @@ struct ArrivalNotificationsTests {
             arrive("report.pdf")
             let call = try await server.notified()
             #expect(call.actions.isEmpty)
-            #expect(call.body == "“report.pdf” from “laptop”\nTo open it: waft inbox open 1")
+            #expect(call.body == "“report.pdf” from your contact “laptop”\nTo open it: waft inbox open 1")
         }
     }
 

@@ -73,7 +73,9 @@ struct DunstTests {
         let dunst = try await Dunst(on: bus)
         let notifier = DesktopNotifier(
             environment: bus.environment, burst: 100, pace: .zero, logger: log.logger, surplus: OfferNotice.surplus)
-        let offers = Task { [queue] in await OfferNotifications(notifier: notifier, offers: queue).run() }
+        let offers = Task { [queue] in
+            await OfferNotifications(notifier: notifier, offers: queue, sender: { .stranger($1, $0) }).run()
+        }
         try await body(dunst)
         offers.cancel()
         await offers.value
@@ -160,7 +162,9 @@ struct DunstTests {
         let bus = try await TestBus()
         let first = try await Dunst(on: bus)
         let notifier = DesktopNotifier(environment: bus.environment, logger: log.logger, surplus: OfferNotice.surplus)
-        let offers = Task { [queue] in await OfferNotifications(notifier: notifier, offers: queue).run() }
+        let offers = Task { [queue] in
+            await OfferNotifications(notifier: notifier, offers: queue, sender: { .stranger($1, $0) }).run()
+        }
         let question = ask()
         try await first.displays(1)
         await first.end()

@@ -8,10 +8,10 @@ import UniformTypes
 @Suite("The text of a notification of an offer")
 struct OfferNoticeTests {
     private func notice(
-        _ offer: Offer, _ sender: OfferSender = .stranger, freeRoom: UInt64 = 5_000_000_000
+        _ offer: Offer, _ sender: Introduction? = nil, freeRoom: UInt64 = 5_000_000_000
     ) -> NotificationRequest {
         let waiting = WaitingOffer(number: 3, offer: offer, peer: .sample(7), freeRoom: freeRoom)
-        return OfferNotice.request(for: waiting, from: sender)
+        return OfferNotice.request(for: waiting, from: sender ?? .stranger(offer.senderName, .sample(7)))
     }
 
     @Test("it names the sender, the items, their size and the other ways to answer")
@@ -30,7 +30,7 @@ struct OfferNoticeTests {
         let id = PeerID.sample(7).short
         #expect(
             notice.body == """
-                From “study” (unverified, key \(id))
+                From stranger "study" (\(id))
                 “report.pdf”: PDF document, 4.2 MB
                 “photos”: folder, 1.0 kB, 12 things in it
                 “stream”: data, size not known
@@ -43,9 +43,18 @@ struct OfferNoticeTests {
 
     @Test("a contact stands under the user's own name for it, not under its own")
     func contact() {
-        let text = notice(.sample(), .contact(name: "my laptop")).body
+        let text = notice(.sample(), Introduction(contact: "my laptop", key: "k7qf")).body
         #expect(text.hasPrefix("From your contact “my laptop” (\(PeerID.sample(7).short))\n"))
         #expect(!text.contains("a test"))
+    }
+
+    @Test("a stranger that has a contact's name is not that contact")
+    func impostor() {
+        let sender = Introduction(
+            strangerNamed: "Kitchen", key: PeerID.sample(7).short, unprovenBy: nil, claims: "kitchen")
+        #expect(
+            notice(.sample(), sender).body.hasPrefix(
+                "From stranger \"Kitchen\" (\(PeerID.sample(7).short), not your contact kitchen)\n"))
     }
 
     @Test("a stranger cannot write a line of its own, nor end its name early, nor put anything into the summary")
@@ -57,7 +66,7 @@ struct OfferNoticeTests {
         #expect(notice.summary == "Accept 1 item, 5 bytes?")
         let lines = notice.body.split(separator: "\n")
         #expect(lines.count == 4)
-        #expect(lines[0].hasPrefix("From “Ann_, your contact From your contact _Ann” (unverified, key "))
+        #expect(lines[0].hasPrefix("From stranger \"Ann_, your contact From your contact _Ann\" ("))
         #expect(lines[2].hasPrefix("Note: x\\n\\u{202E}0 bytes free\\u{1B}[1myyy"))
         #expect(lines[2].count <= 130)
     }
@@ -79,7 +88,7 @@ struct OfferNoticeTests {
         var offer = Offer(items: Array(repeating: item, count: 10), senderName: String(repeating: "<", count: 255))
         offer.annotation["note"] = String(repeating: "&", count: 1_000)
         let waiting = WaitingOffer(number: .max, offer: offer, peer: .sample(7), freeRoom: .max)
-        let notice = OfferNotice.request(for: waiting, from: .stranger)
+        let notice = OfferNotice.request(for: waiting, from: .stranger(offer.senderName, .sample(7)))
         #expect(notice.body.unicodeScalars.count < NotificationLimits.bodyLength)
     }
 

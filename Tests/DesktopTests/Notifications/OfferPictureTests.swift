@@ -24,7 +24,8 @@ struct OfferPictureTests {
         let pictures = PictureFolder(path: pictures)
         let offers = Task { [queue] in
             await OfferNotifications(
-                notifier: notifier, offers: queue, pictures: pictures, isSealed: { isSealed }
+                notifier: notifier, offers: queue, pictures: pictures, isSealed: { isSealed },
+                sender: { .stranger($1, $0) }
             ).run()
         }
         try await body(server)

@@ -8,7 +8,12 @@ extension EventLine {
     struct Found: Encodable {
         private let id: String?
         private let handle: String?
+        /// The name that the peer gives itself.
         let name: String?
+        /// The user's own name for a contact.
+        let contact: String?
+        /// Of a stranger that has a contact's name: the user's own name for that contact.
+        let claims: String?
         let device: String?
         /// The dialect of the peer: `waft` and others.
         let via: String
@@ -16,7 +21,8 @@ extension EventLine {
         /// The user's name for the address at which the peer was asked.
         let rememberedAs: String?
 
-        init(_ peer: FoundPeer) {
+        init(_ peer: FoundPeer, _ person: Person) {
+            (contact, claims) = (person.introduction.contact, person.introduction.claims)
             rememberedAs = peer.remembered
             (id, handle) = (peer.id.provenText, peer.id.handle)
             (name, device) = (peer.card?.name, peer.card?.device)

@@ -26,7 +26,8 @@ extension EventLine {
         }
 
         init(_ settled: SettledOffer) {
-            from = Peer(id: settled.peer, name: settled.peerName, contact: settled.contact)
+            from = Peer(
+                id: settled.peer, name: settled.peerName, contact: settled.contact, claims: settled.claims)
             (via, transfer) = (settled.via, settled.transfer)
         }
     }
@@ -58,7 +59,9 @@ extension EventLine {
 
         init(_ summary: OfferSummary) {
             offer = summary.number
-            from = Peer(id: summary.peer, name: summary.peerName, contact: summary.asker?.contact)
+            from = Peer(
+                id: summary.peer, name: summary.peerName, contact: summary.asker?.contact,
+                claims: summary.asker?.claims)
             (via, transfer) = (summary.via, summary.transfer)
             items = Item.of(summary.items)
             (count, size) = (summary.itemCount, summary.size)
@@ -106,7 +109,8 @@ extension EventLine {
         }
 
         init(_ summary: ArrivalSummary) {
-            from = Peer(id: summary.peer, name: summary.peerName, contact: summary.contact)
+            from = Peer(
+                id: summary.peer, name: summary.peerName, contact: summary.contact, claims: summary.claims)
             (via, transfer, arrival) = (summary.via, summary.transfer, summary.arrival)
             (item, name, stored, path) = (summary.item, summary.name, summary.stored, summary.path)
             (type, size, digest, content) = (summary.type, summary.size, summary.digest, summary.content)

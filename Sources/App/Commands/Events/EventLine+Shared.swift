@@ -11,6 +11,8 @@ extension EventLine {
         var name: String?
         /// The user's own name for a contact.
         var contact: String?
+        /// Of a stranger that has a contact's name: the user's own name for that contact.
+        var claims: String?
     }
 
     /// An item of an offer.

@@ -94,8 +94,7 @@ struct ArrivalChoice: Sendable {
         guard found.isEmpty else { return Set(found.map(\.peer)) }
         var seen: Set<PeerID> = []
         let names = senders.filter { seen.insert($0.peer).inserted }
-            .map { people.introduction(of: $0.peer, callingItself: $0.name) }.map { $0.isContact ? $0.name : $0.line }
-            .prefix(namedSenders).map { TerminalText.escaped($0, limit: 200) }
+            .map { people.person($0.peer, callingItself: $0.name).line }.prefix(namedSenders)
         let others = seen.count > names.count ? " and \(seen.count - names.count) more" : ""
         let hint =
             names.isEmpty ? "nothing has arrived yet" : "the senders are: \(names.joined(separator: ", "))\(others)"

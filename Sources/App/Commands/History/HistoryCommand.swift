@@ -51,8 +51,8 @@ struct HistoryCommand: AsyncParsableCommand {
         }
         let people = context.people
         for entry in entries.sorted(by: { $0.arrival.number < $1.arrival.number }) {
-            let line = output.json ? EventLine.arrival(JournalFields(entry)).text : JournalText.line(entry, people)
-            Console.shared.result(line)
+            Console.shared.result(
+                output.json ? EventLine.arrival(JournalFields(entry, people)).text : JournalText.line(entry, people))
         }
     }
 }

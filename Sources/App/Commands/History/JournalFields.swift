@@ -64,7 +64,7 @@ struct JournalFields: Encodable {
 }
 
 extension JournalFields {
-    init(_ entry: JournalEntry) {
+    init(_ entry: JournalEntry, _ people: Acquaintances) {
         let arrival = entry.arrival
         self.arrival = arrival.number.value
         name = arrival.item.name.text
@@ -76,7 +76,7 @@ extension JournalFields {
         digest = arrival.digest.description
         protection = arrival.protection.isSealed ? arrival.protection.rawValue : nil
         via = arrival.dialect.name
-        from = EventLine.Peer(id: arrival.peer.provenText, name: arrival.senderName)
+        from = people.person(arrival.peer, callingItself: arrival.senderName).fields
         transfer = arrival.transfer.text
         item = arrival.itemNumber
         arrived = ISOTime.text(entry.arrived)

@@ -14,7 +14,7 @@ enum JournalText {
             pad("\(arrival.number)", 6), time(entry.arrived), pad(ByteCount.text(arrival.size), 9),
             TerminalText.escaped(arrival.stored.name.text),
         ]
-        let sender = people.line(arrival.peer, callingItself: arrival.senderName)
+        let sender = people.person(arrival.peer, callingItself: arrival.senderName).line
         return columns.joined(separator: "  ") + "  from \(sender)\(suffix(entry))"
     }
 
@@ -36,7 +36,7 @@ enum JournalText {
             ("type", arrival.type.identifier),
             ("size", ByteCount.text(arrival.size)),
             ("digest", arrival.digest.description + (arrival.protection.isSealed ? ", of its sealed form" : "")),
-            ("from", people.line(arrival.peer, callingItself: arrival.senderName)),
+            ("from", people.person(arrival.peer, callingItself: arrival.senderName).line),
             ("via", arrival.dialect.name),
             ("arrived", time(entry.arrived)),
             ("transfer", "\(arrival.transfer), item \(arrival.itemNumber + 1) of \(arrival.itemsInOffer)"),

@@ -41,10 +41,9 @@ extension SentFields.Item {
 }
 
 extension SentFields {
-    init(_ entry: SentLog.Entry) {
+    init(_ entry: SentLog.Entry, _ people: Acquaintances) {
         ended = ISOTime.text(WallTime(milliseconds: entry.time))
-        let id = entry.id?.text
-        peer = id == nil && entry.name == nil ? nil : EventLine.Peer(id: id, name: entry.name)
+        peer = entry.id == nil && entry.name == nil ? nil : entry.person(people).fields
         via = entry.dialect
         (transfer, count, storedCount, moved) = (entry.transfer, entry.count, entry.arrived, entry.moved)
         items = entry.items.map(Item.init)

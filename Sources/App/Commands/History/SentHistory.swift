@@ -6,21 +6,21 @@ import Sharing
 /// `waft history --sent`: the transfers from here and their outcomes.
 enum SentHistory {
     static func show(latest count: Int, json: Bool) throws(CommandError) {
-        let entries = try CommandContext(isForgiving: true).home.sentLog.entries(latest: count)
+        let context = try CommandContext(isForgiving: true)
+        let (entries, people) = (context.home.sentLog.entries(latest: count), context.people)
         if entries.isEmpty, !json { return Console.shared.note("nothing was sent yet") }
-        for entry in entries { Console.shared.result(json ? EventLine.transfer(SentFields(entry)).text : line(entry)) }
+        for entry in entries {
+            Console.shared.result(
+                json ? EventLine.transfer(SentFields(entry, people)).text : line(entry, people))
+        }
     }
 
     /// One transfer; foreign text is escaped.
-    static func line(_ entry: SentLog.Entry) -> String {
+    static func line(_ entry: SentLog.Entry, _ people: Acquaintances) -> String {
         let time = JournalText.time(WallTime(milliseconds: entry.time))
         let first = entry.items.first.map { TerminalText.escaped($0.name) } ?? "nothing"
         let rest = entry.count > 1 ? " and \(entry.count - 1) more" : ""
-        let key = entry.id?.short ?? entry.peer.map { TerminalText.escaped($0, limit: 64) }
-        let via = "by \(DialectTable.known[entry.dialect].title)"
-        let name = entry.name.map(TerminalText.peerName)
-        let peer = key.map { key in name.map { "\($0) (\(key))" } ?? key } ?? "\(name ?? "unnamed") \(via)"
-        return "\(time)  \(first)\(rest) \(Glyph.arrow) \(peer): \(outcome(entry))"
+        return "\(time)  \(first)\(rest) \(Glyph.arrow) \(entry.person(people).line): \(outcome(entry))"
     }
 
     private static func outcome(_ entry: SentLog.Entry) -> String {
@@ -41,4 +41,9 @@ enum SentHistory {
 extension SentLog.Entry {
     /// An older Waft wrote ids without check digits.
     var id: PeerID? { peer.flatMap { PeerID(text: $0) ?? PeerID(bareText: $0) } }
+
+    /// Its receiver, as the user knows it now.
+    func person(_ people: Acquaintances) -> Person {
+        people.person(id ?? .unproven(DialectTable.known[dialect], seed: []), callingItself: name)
+    }
 }

@@ -53,7 +53,7 @@ struct InboxRow {
                 (fields.protection, fields.stored) = (arrival.protection.rawValue, arrival.stored.name.text)
                 fields.size = entry.kind == .file ? arrival.size : nil
             }
-            fields.from = people.fields(arrival.peer, callingItself: arrival.senderName)
+            fields.from = people.person(arrival.peer, callingItself: arrival.senderName).fields
         }
         return fields
     }
@@ -86,10 +86,7 @@ struct InboxRow {
         let padding = String(repeating: " ", count: max(0, 10 - size.count))
         let number = arrival.map { String($0.number.value) } ?? "-"
         let time = arrived.map(JournalText.time) ?? Self.noTime
-        let sender = arrival.map { arrival in
-            let introduction = people.introduction(of: arrival.peer, callingItself: arrival.senderName)
-            return " from " + TerminalText.escaped(introduction.name)
-        }
+        let sender = arrival.map { " from " + people.person($0.peer, callingItself: $0.senderName).line }
         return "\(number)\(String(repeating: " ", count: max(0, 5 - number.count)))\(padding)\(size)  "
             + "\(time)  \(TerminalText.escaped(shownName, limit: 1_000))\(sender ?? "")"
             + (sealed == nil ? "" : "  (sealed)")

@@ -31,7 +31,7 @@ struct InboxShowCommand: AsyncParsableCommand {
         let icon = DocumentIcon(
             arrival.type, kind: arrival.item.kind.fileKind, in: HandlersPlace(context).catalog.load())
         if output.json {
-            var fields = JournalFields(entry)
+            var fields = JournalFields(entry, context.people)
             (fields.icon, fields.genericIcon, fields.iconFile) = (icon.name, icon.genericName, icon.file)
             return EventLine.arrival(fields).print()
         }

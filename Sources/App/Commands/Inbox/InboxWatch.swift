@@ -23,7 +23,7 @@ struct InboxWatch {
         switch event {
         case .stored(let arrival):
             let sender =
-                arrival.sender(.known).map { people.line($0, callingItself: arrival.peerName) } ?? "somebody"
+                arrival.sender(.known).map { people.person($0, callingItself: arrival.peerName).line } ?? "somebody"
             let lies = arrival.content == "lying" ? ": content does not match its type, no handler asked" : ""
             return "\(head(arrival))  \(ByteCount.text(arrival.size)) from \(sender)\(lies)"
         case .opened(let arrival, let answer, _):

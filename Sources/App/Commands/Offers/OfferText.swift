@@ -103,8 +103,7 @@ enum OfferText {
     private static let nameLimit = 256
 
     private static func asker(_ offer: OfferSummary) -> String {
-        // The key comes last and must not be cut off: the name that a stranger gives itself has at most 63 bytes.
-        if let asker = offer.asker { return TerminalText.escaped(asker.line, limit: 800) + way(offer) }
+        if let asker = offer.asker { return Person.line(asker.line, isContact: asker.contact != nil) + way(offer) }
         return "\(TerminalText.peerName(offer.peerName)) (\(TerminalText.escaped(offer.peerID ?? "no key")))"
     }
 

@@ -16,6 +16,9 @@ struct OutboxAccess {
         store = OutboxStore(folder: home.outbox)
     }
 
+    /// The peers that the user knows.
+    var people: Acquaintances { Acquaintances(home.contactBook()) }
+
     func contents() throws(CommandError) -> OutboxStore.Contents {
         do {
             return try store.contents()

@@ -44,13 +44,17 @@ struct OutboxFields: Encodable {
 }
 
 extension OutboxFields {
-    init(_ record: OutboxStore.Record, _ course: OutboxCourse = OutboxCourse()) {
+    init(_ record: OutboxStore.Record, _ people: Acquaintances, _ course: OutboxCourse = OutboxCourse()) {
         let (job, standing) = (record.job, record.standing)
         self.job = record.number.value
         state = standing.state.rawValue
         to = job.destination.text
         let key = job.destination.key ?? standing.peer
-        if key != nil || standing.wasOffered { peer = EventLine.Peer(id: key?.text, name: standing.peerName) }
+        if let key {
+            peer = people.person(key, callingItself: standing.peerName).fields
+        } else if standing.wasOffered {
+            peer = EventLine.Peer(name: standing.peerName)
+        }
         func time(_ milliseconds: Int64) -> String { ISOTime.text(WallTime(milliseconds: milliseconds)) }
         (queued, expires, finished) = (time(job.queued), time(standing.expires), standing.finished.map(time))
         (bytes, total) = (course.progress(of: record)?.bytes, course.progress(of: record)?.total)

@@ -23,10 +23,12 @@ struct OutboxListCommand: AsyncParsableCommand {
         let contents = try access.contents()
         let records = contents.records.filter { all || ![.done, .cancelled].contains($0.standing.state) }
         if records.isEmpty, !output.json { Console.shared.note("nothing waits to be sent") }
-        let course = await access.course(of: records)
+        let (course, people) = (await access.course(of: records), access.people)
         for record in records {
             Console.shared.result(
-                output.json ? EventLine.job(OutboxFields(record, course)).text : OutboxText.line(record, course))
+                output.json
+                    ? EventLine.job(OutboxFields(record, people, course)).text
+                    : OutboxText.line(record, people, course))
         }
         for fault in contents.faults { Console.shared.note("waft: \(TerminalText.escaped(fault, limit: 1_000))") }
     }

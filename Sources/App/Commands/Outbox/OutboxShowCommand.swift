@@ -23,7 +23,7 @@ struct OutboxShowCommand: AsyncParsableCommand {
         let access = try OutboxAccess()
         let record = try access.record(job)
         let course = await access.course(of: [record])
-        if output.json { return EventLine.job(OutboxFields(record, course)).print() }
-        for line in OutboxText.lines(record, course) { Console.shared.result(line) }
+        if output.json { return EventLine.job(OutboxFields(record, access.people, course)).print() }
+        for line in OutboxText.lines(record, access.people, course) { Console.shared.result(line) }
     }
 }

@@ -10,25 +10,29 @@ enum OutboxText {
     private static let shownItems = 100
 
     /// The line for a job that was just queued.
-    static func queued(_ job: OutboxJob) -> String {
-        "queued as \(job.number) \(Glyph.arrow) \(TerminalText.escaped(job.destination.text, limit: 64)): \(amount(job))"
+    static func queued(_ job: OutboxJob, _ people: Acquaintances) -> String {
+        "queued as \(job.number) \(Glyph.arrow) \(to(job, people)): \(amount(job))"
     }
 
     /// One line of a list.
-    static func line(_ record: OutboxStore.Record, _ course: OutboxCourse = OutboxCourse()) -> String {
+    static func line(_ record: OutboxStore.Record, _ people: Acquaintances, _ course: OutboxCourse = OutboxCourse())
+        -> String
+    {
         let job = record.job
         var names = job.items.prefix(2).map { TerminalText.escaped($0.name, limit: 60) }.joined(separator: ", ")
         if job.items.count > 2 { names += " and \(job.items.count - 2) more" }
         let number = "\(record.number)"
         let padding = String(repeating: " ", count: max(0, 4 - number.count))
         return
-            "\(padding)\(number)  \(names) \(Glyph.arrow) \(to(job)) (\(ByteCount.text(job.size))): \(state(record, course))"
+            "\(padding)\(number)  \(names) \(Glyph.arrow) \(to(job, people)) (\(ByteCount.text(job.size))): \(state(record, course))"
     }
 
     /// All facts about a job, a line each.
-    static func lines(_ record: OutboxStore.Record, _ course: OutboxCourse = OutboxCourse()) -> [String] {
+    static func lines(_ record: OutboxStore.Record, _ people: Acquaintances, _ course: OutboxCourse = OutboxCourse())
+        -> [String]
+    {
         let (job, standing) = (record.job, record.standing)
-        var facts = [("to", to(job))]
+        var facts = [("to", to(job, people))]
         if let peer = job.destination.key ?? standing.peer {
             let name = standing.peerName.map { ", calls itself \(TerminalText.peerName($0))" } ?? ""
             facts.append(("peer", peer.short + name))
@@ -55,7 +59,11 @@ enum OutboxText {
         return ["\(record.number)"] + lines + items + rest
     }
 
-    private static func to(_ job: OutboxJob) -> String { TerminalText.escaped(job.destination.text, limit: 64) }
+    /// A contact under the user's name for it now; otherwise the word of the user.
+    private static func to(_ job: OutboxJob, _ people: Acquaintances) -> String {
+        let person = job.destination.key.map { people.person($0, callingItself: nil) }
+        return person.flatMap { $0.isContact ? $0.line : nil } ?? TerminalText.escaped(job.destination.text, limit: 64)
+    }
 
     private static func amount(_ job: OutboxJob) -> String {
         (job.items.count == 1 ? "1 item" : "\(job.items.count) items") + ", \(ByteCount.text(job.size))"

@@ -98,10 +98,7 @@ extension CompletionKind {
 
     // MARK: Names
 
-    private static var contactNames: [String] {
-        guard let home = try? CommandContext().home, let known = try? home.contactBook().snapshot() else { return [] }
-        return known.contacts.map(\.name.text)
-    }
+    private static var contactNames: [String] { (try? CommandContext().people.contactNames) ?? [] }
 
     /// The settings of the handler that the word some places before another one names.
     private static func settings(before index: Int, in words: [String], places: Int) -> HandlerSettings? {
@@ -119,24 +116,22 @@ extension CompletionKind {
     private static let recentTransfers = 100
 
     private static var recentPeers: [String] {
-        guard let home = try? CommandContext().home else { return [] }
-        return home.sentLog.entries(latest: recentTransfers).compactMap(\.name)
+        guard let context = try? CommandContext() else { return [] }
+        let people = context.people
+        return context.home.sentLog.entries(latest: recentTransfers).compactMap { $0.person(people).word }
     }
 
     /// A person waits for the list.
     private static let looking: Duration = .milliseconds(600)
 
-    /// Machines in view that tell their names.
+    /// Machines in view that tell their names. The name of a contact is the contact's alone.
     private static var peersInView: [String] {
         get async {
             guard let context = try? CommandContext(), let finder = try? CommandFinder.make(context) else {
                 return []
             }
-            var names: [String] = []
-            for await event in finder.peers(for: looking) {
-                if case .found(let peer) = event, let name = peer.card?.name { names.append(name) }
-            }
-            return names
+            return await SharePeers(finder, context.people).found(within: looking, isQuiet: true).compactMap(
+                \.person.word)
         }
     }
 

@@ -101,9 +101,10 @@ enum ReceiverLog {
         _ peer: PeerID, _ id: TransferID, _ more: Logger.Metadata, _ people: Acquaintances, calledItself name: String
     ) -> Logger.Metadata {
         var metadata = metadata(peer, id, more)
-        let introduction = people.introduction(of: peer, callingItself: name)
+        let introduction = people.person(peer, callingItself: name).introduction
         metadata[introduction.isContact ? "contact" : "stranger"] =
             "\(TerminalText.escaped(introduction.name, limit: 64))"
+        metadata["claims"] = introduction.claims.map { "\(TerminalText.escaped($0, limit: 64))" }
         return metadata
     }
 

@@ -35,7 +35,7 @@ struct ReceiverRendering: Sendable {
         case .reception(.stored(let arrival)):
             Console.shared.result { [people] in
                 let name = TerminalText.escaped(arrival.stored.name.text)
-                let sender = people.line(arrival.peer, callingItself: arrival.senderName)
+                let sender = people.person(arrival.peer, callingItself: arrival.senderName).line
                 return "\(name)  \(ByteCount.text(arrival.size)) from \(sender)"
             }
             if let content = arrival.content, [.lying, .mislabelled].contains(content.outcome) {
@@ -58,9 +58,9 @@ struct ReceiverRendering: Sendable {
             Console.shared.note("  \(said); see: waft inbox show \(arrival.number)")
         case .reception(.judged(let offer, let verdict, let peer)) where !verdict.acceptsAnything:
             Console.shared.note(
-                "  offer of \(people.line(peer, callingItself: offer.senderName)): \(Self.refusal(verdict))")
+                "  offer of \(people.person(peer, callingItself: offer.senderName).line): \(Self.refusal(verdict))")
         case .reception(.began(let offer, let peer)):
-            courses.begin(offer, from: people.introduction(of: peer, callingItself: offer.senderName))
+            courses.begin(offer, from: people.person(peer, callingItself: offer.senderName))
         case .reception(.progressed(let id, _, let received, let total)) where total > 0:
             if let text = courses.text(id, received, of: total) { Console.shared.status(text) }
         case .reception(.ended(let id, let peer, let receipt, let fault)):
@@ -133,10 +133,10 @@ struct ReceiverRendering: Sendable {
     }
 
     private func sender(of offer: Offer, _ peer: PeerID) -> EventLine.Peer {
-        people.fields(peer, callingItself: offer.senderName)
+        people.person(peer, callingItself: offer.senderName).fields
     }
 
     private func arrived(_ arrival: Arrival) -> EventLine.Arrived {
-        EventLine.Arrived(arrival, from: people.fields(arrival.peer, callingItself: arrival.senderName))
+        EventLine.Arrived(arrival, from: people.person(arrival.peer, callingItself: arrival.senderName).fields)
     }
 }

@@ -14,13 +14,13 @@ final class ReceivingCourses: Sendable {
 
     private let courses = Mutex<[TransferID: Course]>([:])
 
-    func begin(_ offer: Offer, from sender: Introduction) {
+    func begin(_ offer: Offer, from sender: Person) {
         let only = offer.items.count == 1 ? offer.items.first : nil
         let items = only.map { TerminalText.escaped($0.name.text) } ?? "\(offer.items.count) items"
         courses.withLock {
             $0[offer.transfer] = Course(
-                label: "\(items) from \(TerminalText.escaped(sender.name, limit: 64))",
-                sender: TerminalText.escaped(sender.line, limit: 800))
+                label: "\(items) from \(sender.name)",
+                sender: sender.line)
         }
     }
 

@@ -28,7 +28,7 @@ extension SendCommand {
                         daemon: isRunning)
                 ).print()
             } else if !quiet {
-                Console.shared.result(OutboxText.queued(job))
+                Console.shared.result(OutboxText.queued(job, context.people))
             }
         }
         if !isRunning, !json, !quiet {

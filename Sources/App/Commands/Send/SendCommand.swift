@@ -181,7 +181,7 @@ struct SendCommand: AsyncParsableCommand {
             NetworkNote.say(context.settings)
         }
         let cancellation = Cancellation()
-        if names.isEmpty { names = [try await PeerPicker.pick(finder)] }
+        if names.isEmpty { names = [try await PeerPicker.pick(finder, context.people)] }
         if queue.queue { return try await leaveToDaemon(sources, paths: paths, to: names, options, context) }
         let references = try names.map(Self.reference)
         let chosen = options
@@ -192,7 +192,7 @@ struct SendCommand: AsyncParsableCommand {
             watch: SendingReports())
         let rendering = SendRendering(
             json: json, quiet: quiet, progress: progress ?? .bar, peers: references.count,
-            isRepeatable: sources.allSatisfy(\.isRepeatable))
+            isRepeatable: sources.allSatisfy(\.isRepeatable), people: context.people)
         let exits = try await Interruption.watching(cancellation) {
             await withTaskGroup(of: (Int, WaftExit).self) { group in
                 for (index, reference) in references.enumerated() {

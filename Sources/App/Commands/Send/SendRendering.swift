@@ -8,8 +8,7 @@ import Synchronization
 final class SendRendering: Sendable {
     /// The state of the sending to one peer.
     private struct Course {
-        /// Escaped.
-        var peerName: String
+        var peer: Person
         /// The item, or how many there are; escaped.
         var items = ""
         var progress: ProgressLine?
@@ -27,24 +26,28 @@ final class SendRendering: Sendable {
     private let progress: ProgressStyle
     private let peers: Int
     private let isRepeatable: Bool
+    private let people: Acquaintances
     private let state = Mutex(State())
     private let throttle = Throttle()
 
     /// - Parameter isRepeatable: whether the same command can send the items again.
-    init(json: Bool, quiet: Bool, progress: ProgressStyle = .bar, peers: Int, isRepeatable: Bool) {
+    init(
+        json: Bool, quiet: Bool, progress: ProgressStyle = .bar, peers: Int, isRepeatable: Bool, people: Acquaintances
+    ) {
         self.json = json
         self.quiet = quiet
         self.progress = json || quiet ? .none : progress
         self.peers = peers
         self.isRepeatable = isRepeatable
+        self.people = people
     }
 
     func show(_ event: SendEvent, to peer: String) {
         switch event {
         case .connected(let id, let name):
-            let shown = name.map(TerminalText.peerName) ?? TerminalText.escaped(peer)
-            state.withLock { $0.courses[peer] = Course(peerName: shown) }
-            if !json { status("waiting for \(shown) (\(id.short)) to accept \(Glyph.ellipsis)") }
+            let person = people.person(id, callingItself: name)
+            state.withLock { $0.courses[peer] = Course(peer: person) }
+            if !json { status("waiting for \(person.line) to accept \(Glyph.ellipsis)") }
         case .remarked(let remark):
             if json {
                 EventLine.remark(EventLine.Remark(to: peer, reason: remark)).print()
@@ -89,7 +92,7 @@ final class SendRendering: Sendable {
         case .handling:
             let name = state.withLock { state in
                 state.courses[peer]?.cancellation.isStored = true
-                return state.courses[peer]?.peerName ?? TerminalText.escaped(peer, limit: 64)
+                return state.courses[peer]?.peer.line ?? TerminalText.escaped(peer, limit: 64)
             }
             if json {
                 EventLine.handling(EventLine.Handling(to: peer)).print()
@@ -124,14 +127,14 @@ final class SendRendering: Sendable {
             let kept = course.hasToldKept ? nil : ResumeWords.line(bytes: bytes, of: total, moved: moved)
             course.hasToldKept = course.hasToldKept || kept != nil
             var line =
-                course.progress ?? ProgressLine("\(course.items) \(Glyph.arrow) \(course.peerName)", total: total)
+                course.progress ?? ProgressLine("\(course.items) \(Glyph.arrow) \(course.peer.name)", total: total)
             let text =
                 progress == .lines
                 ? line.step(bytes: bytes, moved: moved, at: now)
                 : line.text(bytes: bytes, moved: moved, at: now, width: Console.shared.width - 1)
             course.progress = line
             state.courses[peer] = course
-            return (text, kept.map { "\(course.items) \(Glyph.arrow) \(course.peerName): \($0)" })
+            return (text, kept.map { "\(course.items) \(Glyph.arrow) \(course.peer.line): \($0)" })
         }
         if let kept { Console.shared.note(kept) }
         if let text { status(text) }
@@ -157,17 +160,17 @@ final class SendRendering: Sendable {
         Console.shared.endStatus()
         state.withLock { $0.courses[peer] = nil }
         var first = WaftExit.done
+        let person = people.person(report.peer, callingItself: report.name)
         for (number, item) in report.items.enumerated() {
             let outcome = ItemText(item, wait: wait, by: report.offer.dialect)
             if first == .done { first = outcome.exit }
             let origin = sources[number].origin
             if json {
-                outcome.event(of: EventLine.SentItem(report, number, to: peer)).print()
+                outcome.event(of: EventLine.SentItem(report, number, to: peer, person)).print()
             } else {
                 let shown = TerminalText.escaped(
                     ["text", "url"].contains(origin) ? report.offer.items[number].name.text : origin)
-                let name = TerminalText.escaped(report.name ?? peer, limit: 64)
-                let text = "\(shown) \(Glyph.arrow) \(name): \(outcome.text)"
+                let text = "\(shown) \(Glyph.arrow) \(person.line): \(outcome.text)"
                 if outcome.exit == .done {
                     if !quiet { Console.shared.result(text) }
                 } else {
@@ -201,10 +204,9 @@ extension SendRendering {
 }
 
 extension EventLine.SentItem {
-    fileprivate init(_ report: SendReport, _ number: Int, to peer: String) {
-        let id = report.peer.provenText
+    fileprivate init(_ report: SendReport, _ number: Int, to peer: String, _ person: Person) {
         self.init(
-            to: peer, peer: id == nil && report.name == nil ? nil : EventLine.Peer(id: id, name: report.name),
+            to: peer, peer: report.peer.provenText == nil && report.name == nil ? nil : person.fields,
             via: report.offer.dialect.name, transfer: report.offer.transfer.text, item: number,
             name: report.offer.items[number].name.text,
             moved: number == report.items.count - 1 ? report.movedBytes : nil)

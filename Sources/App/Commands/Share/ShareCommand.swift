@@ -160,7 +160,10 @@ struct ShareCommand: AsyncParsableCommand {
         }
         let sheet = ShareSheet(
             activities: rows.map { ($0.activity.type, $0.activity.title) }, takesPeers: activities.hasPeers)
-        return await SharePrompt.choose(from: sheet, items, activities.hasPeers ? try SharePeers(context) : nil)
+        let choice = await SharePrompt(question: "Share with? ")
+            .choose(from: sheet, items.lines, activities.hasPeers ? try SharePeers(context) : nil)
+        guard case .row(let answer) = choice else { return nil }
+        return answer
     }
 
     private func inWindow(_ activities: ActivityList, _ context: CommandContext) async throws -> WaftExit {

@@ -42,8 +42,8 @@ struct ShareListing {
             for peer in try await SharePeers(context).found(within: Self.looking) {
                 fields.append(
                     Fields(
-                        type: ActivityType.airdrop, title: peer.shownName, category: .share,
-                        peer: context.people.fields(peer.id, callingItself: peer.name ?? "")))
+                        type: ActivityType.airdrop, title: peer.person.title, category: .share,
+                        peer: peer.person.fields))
             }
         }
         for row in await activities.rows(for: items) where all || row.obstacle == nil {

@@ -6,6 +6,8 @@ enum Glyph {
     private static let hasUTF8 = isUTF8 { name in getenv(name).map { String(cString: $0) } }
 
     static let arrow = sign("→", "->")
+    /// The mark of a contact.
+    static let check = sign("✓", "(contact)")
     static let ellipsis = sign("…", "...")
     static let full = sign("█", "#")
     static let empty = sign("·", ".")

@@ -9,6 +9,8 @@ package struct ArrivalSummary: Codable, Sendable, Equatable {
     package var peerName: String
     /// The user's name for the peer; nil for a stranger.
     package var contact: String?
+    /// The contact whose name a stranger gives itself: the user's name for it.
+    package var claims: String?
     package var transfer: String
     /// Place of the item in its offer, from 0.
     package var item: Int
@@ -32,12 +34,12 @@ package struct ArrivalSummary: Codable, Sendable, Equatable {
     }
 
     /// - Parameter content: the verdict on its content.
-    package init(_ arrival: Arrival, contact: String?, content: String?) {
+    package init(_ arrival: Arrival, from sender: Introduction, content: String?) {
         self.arrival = arrival.number.value
         peer = arrival.peer.provenText
         via = arrival.dialect.name
         peerName = arrival.senderName
-        self.contact = contact
+        (contact, claims) = (sender.contact, sender.claims)
         transfer = arrival.transfer.text
         item = arrival.itemNumber
         name = arrival.item.name.text

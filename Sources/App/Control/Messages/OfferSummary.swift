@@ -33,11 +33,12 @@ package struct OfferSummary: Codable, Sendable, Equatable {
         package var contact: String?
         /// One line, if a stranger gives itself the name of a contact. Not escaped.
         package var warning: String?
+        /// The contact whose name a stranger gives itself: the user's name for it.
+        package var claims: String?
 
-        package init(line: String, contact: String?, warning: String?) {
-            self.line = line
-            self.contact = contact
-            self.warning = warning
+        package init(_ introduction: Introduction) {
+            (line, contact) = (introduction.line, introduction.contact)
+            (warning, claims) = (introduction.warning, introduction.claims)
         }
     }
 

@@ -22,6 +22,8 @@ package struct SettledOffer: Codable, Sendable, Equatable {
     package var peerName: String
     /// The user's name for the peer; nil for a stranger.
     package var contact: String?
+    /// The contact whose name a stranger gives itself: the user's name for it.
+    package var claims: String?
     /// Items of it that are taken, and all.
     package var accepted: Int
     package var itemCount: Int
@@ -35,13 +37,13 @@ package struct SettledOffer: Codable, Sendable, Equatable {
     /// Whether it was not answered in time, or withdrawn.
     package var isExpired: Bool { answers.contains { $0.answer == ItemVerdict.Answer.expired.rawValue } }
 
-    package init(_ number: Int?, _ offer: Offer, from peer: PeerID, contact: String?, verdicts: [ItemVerdict]) {
+    package init(_ number: Int?, _ offer: Offer, from peer: PeerID, _ sender: Introduction, verdicts: [ItemVerdict]) {
         self.number = number
         self.peer = peer.provenText
         via = offer.dialect.name
         transfer = offer.transfer.text
         peerName = offer.senderName
-        self.contact = contact
+        (contact, claims) = (sender.contact, sender.claims)
         accepted = verdicts.count { $0.answer == .accepted }
         itemCount = offer.items.count
         if number == nil {

@@ -46,7 +46,9 @@ package struct ContactSnapshot: Sendable {
                 .ambiguous, "\(text.quoted) is the beginning of several keys: \(names)\(found.count > 8 ? ", …" : "")")
         }
         guard let contact = found.first else {
-            throw ContactError(.unknownContact, "there is no contact \(text.quoted)")
+            let near = NearWord.closest(to: text, among: contacts.map(\.name.text))
+            let advice = near.map { "; did you mean \($0)?" } ?? ""
+            throw ContactError(.unknownContact, "there is no contact \(text.quoted)\(advice)")
         }
         return contact
     }
@@ -92,44 +94,28 @@ package enum PeerRelation: Hashable, Sendable {
     case blocked(Contact?)
 }
 
-/// The name and key of a peer for display, when it makes an offer or wants to pair.
-package struct Introduction: Hashable, Sendable {
-    /// The user's name for a contact, or a stranger's name cleaned by `ShownText.peerName`: printable, 1...63 bytes.
-    package let name: String
-    /// The short form of its key's id; nil for a peer that proved no key.
-    package let key: String?
-    /// The dialect in which it proved no key; nil if it proved one.
-    package let unprovenBy: Dialect?
-    package let isContact: Bool
-    /// One line if the stranger's name resembles a contact's name; otherwise nil.
-    package let warning: String?
-
-    /// One line: `anna`, `stranger "Anna" (k7qf-9m2c-x4ap-t0zd)`, or `stranger "Anna" by AirDrop`. `ShownText.peerName`
-    /// stops a stranger's name from imitating the key.
-    package var line: String {
-        if isContact { return name }
-        return "stranger \"\(name)\" " + (unprovenBy.map { "by \($0.title)" } ?? "(\(key ?? "no key"))")
-    }
-}
-
 extension ContactSnapshot {
-    /// - Parameter name: the peer's name for itself; ignored for a contact.
-    package func introduction(of id: PeerID, callingItself name: String) -> Introduction {
+    /// - Parameter name: the peer's name for itself, nil if it does not tell it; ignored for a contact.
+    package func introduction(of id: PeerID, callingItself name: String?) -> Introduction {
         if let contact = self[id] {
-            return Introduction(
-                name: contact.name.text, key: id.short, unprovenBy: nil, isContact: true, warning: nil)
+            return Introduction(contact: contact.name.text, key: id.short)
         }
+        let alike = name.map { impersonated(by: $0, of: id) } ?? []
+        return Introduction(
+            strangerNamed: name.map(Self.shown) ?? "", key: id.unprovenBy == nil ? id.short : nil,
+            unprovenBy: id.unprovenBy, claims: alike.first?.name.text, warning: warning(of: id, alike))
+    }
+
+    /// A stranger's name, cleaned.
+    private static func shown(_ name: String) -> String {
         let seen = String(
             String.UnicodeScalarView(PeerName.fit(name).unicodeScalars.filter { !NameFolding.isUnseen($0) }))
         let fit = ShownText.peerName(seen)
-        let shown = fit.isEmpty ? "unnamed" : fit
-        return Introduction(
-            name: shown, key: id.unprovenBy == nil ? id.short : nil, unprovenBy: id.unprovenBy, isContact: false,
-            warning: warning(of: id, callingItself: name))
+        return fit.isEmpty ? "unnamed" : fit
     }
 
-    private func warning(of id: PeerID, callingItself name: String) -> String? {
-        let alike = impersonated(by: name, of: id)
+    /// - Parameter alike: the contacts whose names its name resembles.
+    private func warning(of id: PeerID, _ alike: [Contact]) -> String? {
         guard let first = alike.first else { return nil }
         let others = alike.count > 1 ? " (and like \(alike.count - 1) more)" : ""
         let key = id.unprovenBy.map { "\($0.title) proves no key" } ?? "its key is \(id.short)"

@@ -25,7 +25,7 @@ package enum ArrivalNotice {
     ///   - canOpen: whether the first item may be opened on the desktop.
     ///   - canChoose: whether, besides, the user can choose the application.
     static func request(
-        for group: ArrivalGroup, from sender: OfferSender, canOpen: Bool, canChoose: Bool = false
+        for group: ArrivalGroup, from sender: Introduction, canOpen: Bool, canChoose: Bool = false
     ) -> NotificationRequest {
         let lines = group.transfers == 1 ? transferLines(group, sender) : burstLines(group, sender)
         var actions: [NotificationRequest.Action] = []
@@ -67,10 +67,12 @@ package enum ArrivalNotice {
         group.count == 1 ? "1 item has arrived" : "\(group.count) items have arrived"
     }
 
-    private static func transferLines(_ group: ArrivalGroup, _ sender: OfferSender) -> [String] {
+    private static func transferLines(_ group: ArrivalGroup, _ sender: Introduction) -> [String] {
         guard let first = group.items.first else { return [] }
         let rest = group.count > 1 ? " and \(group.count - 1) more" : ""
-        var lines = ["\(NotificationText.quoted(first.stored.name.text))\(rest) from \(name(of: first, sender))"]
+        var lines = [
+            "\(NotificationText.quoted(first.stored.name.text))\(rest) from \(NotificationText.person(sender))"
+        ]
         let liars = group.items.filter { $0.content?.outcome == .lying }
         for liar in liars.prefix(namedLiars) {
             let reason = NotificationText.line(liar.content?.explanation ?? "", limit: noteLength)
@@ -80,18 +82,11 @@ package enum ArrivalNotice {
         return lines
     }
 
-    private static func burstLines(_ group: ArrivalGroup, _ sender: OfferSender) -> [String] {
-        guard let first = group.items.first, group.hasOnePeer else {
+    private static func burstLines(_ group: ArrivalGroup, _ sender: Introduction) -> [String] {
+        guard group.hasOnePeer else {
             return ["In \(group.transfers) transfers, from several senders"]
         }
-        return ["In \(group.transfers) transfers, from \(name(of: first, sender))"]
-    }
-
-    private static func name(of arrival: Arrival, _ sender: OfferSender) -> String {
-        switch sender {
-        case .contact(let name): NotificationText.quoted(name)
-        case .stranger: NotificationText.stranger(arrival.peer, callingItself: arrival.senderName)
-        }
+        return ["In \(group.transfers) transfers, from \(NotificationText.person(sender))"]
     }
 
     private static func command(_ group: ArrivalGroup, canOpen: Bool) -> String {

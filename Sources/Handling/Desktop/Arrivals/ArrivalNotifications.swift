@@ -59,11 +59,11 @@ package final class ArrivalNotifications: Sendable {
     /// - Parameters:
     ///   - notifier: must be made with `surplus`.
     ///   - isSealed: whether Waft is locked, so that no names are shown; asked again after `lockChanged`.
-    ///   - sender: must return soon.
+    ///   - sender: introduces a peer with the name that it gives itself; must return soon.
     package func run(
         on notifier: DesktopNotifier, lock: SessionLock, opening: any ArrivalOpening,
         isSealed: @escaping @Sendable () -> Bool = { false },
-        sender: @escaping @Sendable (PeerID) -> OfferSender
+        sender: @escaping @Sendable (PeerID, String) -> Introduction
     ) async {
         await withDiscardingTaskGroup { group in
             var board = ArrivalBoard(notifier)
@@ -128,12 +128,12 @@ package final class ArrivalNotifications: Sendable {
     private func takeUnlocked() -> Bool? { state.withLock { $0.isUnlocked.take() } }
 
     private func request(
-        for group: ArrivalGroup, _ opening: any ArrivalOpening, _ sender: (PeerID) -> OfferSender
+        for group: ArrivalGroup, _ opening: any ArrivalOpening, _ sender: (PeerID, String) -> Introduction
     ) async -> NotificationRequest {
         guard let first = group.items.first else { return ArrivalNotice.surplus(group.transfers) }
         let canOpen = group.transfers == 1 && opening.canOpen(first)
         let canChoose = canOpen ? await opening.canChoose(for: first) : false
         return ArrivalNotice.request(
-            for: group, from: sender(first.peer), canOpen: canOpen, canChoose: canChoose)
+            for: group, from: sender(first.peer, first.senderName), canOpen: canOpen, canChoose: canChoose)
     }
 }

@@ -20,10 +20,12 @@ package enum NotificationText {
         "“" + line(name, limit: nameLength).replacing("”", with: "\\u{201D}") + "”"
     }
 
-    /// A peer that is no contact: its own name for itself, and the proof of it.
-    static func stranger(_ peer: PeerID, callingItself name: String) -> String {
-        let proof = peer.unprovenBy.map { "by \($0.title)" } ?? "key \(peer.short)"
-        return "\(quoted(ShownText.peerName(name))) (unverified, \(proof))"
+    /// Maximum characters of a stranger: its name, its key, and the contact whose name it has.
+    private static let personLength = 400
+
+    /// The sender, as everywhere: a contact by the user's name for it, anybody else as a stranger.
+    static func person(_ sender: Introduction) -> String {
+        sender.isContact ? "your contact \(quoted(sender.name))" : line(sender.line, limit: personLength)
     }
 
     /// Escapes all markup, for a server that reads markup.

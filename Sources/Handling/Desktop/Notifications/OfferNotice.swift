@@ -28,7 +28,7 @@ package enum OfferNotice {
     ///
     /// - Parameter isSealed: whether Waft is locked: the sender's texts about the items are not shown.
     package static func request(
-        for waiting: WaitingOffer, from sender: OfferSender, isSealed: Bool = false
+        for waiting: WaitingOffer, from sender: Introduction, isSealed: Bool = false
     ) -> NotificationRequest {
         let offer = waiting.offer
         let count = offer.items.count == 1 ? "1 item" : "\(offer.items.count) items"
@@ -44,15 +44,9 @@ package enum OfferNotice {
         )
     }
 
-    private static func lines(_ waiting: WaitingOffer, _ sender: OfferSender, _ isSealed: Bool) -> [String] {
+    private static func lines(_ waiting: WaitingOffer, _ sender: Introduction, _ isSealed: Bool) -> [String] {
         let offer = waiting.offer
-        var lines: [String]
-        switch sender {
-        case .contact(let name):
-            lines = ["From your contact \(NotificationText.quoted(name)) (\(waiting.peer.short))"]
-        case .stranger:
-            lines = ["From \(NotificationText.stranger(waiting.peer, callingItself: offer.senderName))"]
-        }
+        var lines = ["From \(NotificationText.person(sender))" + (sender.isContact ? " (\(waiting.peer.short))" : "")]
         let end = "\(ByteCount.text(waiting.freeRoom)) free; waft accept \(waiting.number)"
         if isSealed { return lines + ["Its names are shown after: waft unlock", end] }
         if let subject = offer.subject { lines.append("Subject: " + NotificationText.line(subject, limit: noteLength)) }

@@ -1,13 +1,5 @@
 package import Sharing
 
-/// The user's relation to a peer.
-package enum OfferSender: Hashable, Sendable {
-    /// A contact, with the name that the user gave it.
-    case contact(name: String)
-    /// Any other peer, even if it uses a contact's name.
-    case stranger
-}
-
 /// The offers that wait for consent: `ConsentQueue`.
 package protocol OfferWatching: Sendable {
     /// The events from now on, starting with the offers that already wait.
@@ -28,19 +20,19 @@ package struct OfferNotifications: Sendable {
     private let offers: any OfferWatching
     private let pictures: PictureFolder?
     private let isSealed: @Sendable () -> Bool
-    private let sender: @Sendable (PeerID) -> OfferSender
+    private let sender: @Sendable (PeerID, String) -> Introduction
 
     /// - Parameters:
     ///   - notifier: must be made with `OfferNotice.surplus`.
     ///   - pictures: where the preview of an offer lies for the server; nil shows none.
     ///   - isSealed: whether Waft is locked: an offer that comes then shows neither names nor a picture.
-    ///   - sender: called when an offer comes; must return soon.
+    ///   - sender: introduces a peer with the name that it gives itself; must return soon.
     package init(
         notifier: DesktopNotifier,
         offers: any OfferWatching,
         pictures: PictureFolder? = nil,
         isSealed: @escaping @Sendable () -> Bool = { false },
-        sender: @escaping @Sendable (PeerID) -> OfferSender = { _ in .stranger }
+        sender: @escaping @Sendable (PeerID, String) -> Introduction
     ) {
         self.notifier = notifier
         self.offers = offers
@@ -57,7 +49,8 @@ package struct OfferNotifications: Sendable {
                 switch event {
                 case .waiting(let offer):
                     let isSealed = isSealed()
-                    var request = OfferNotice.request(for: offer, from: sender(offer.peer), isSealed: isSealed)
+                    var request = OfferNotice.request(
+                        for: offer, from: sender(offer.peer, offer.offer.senderName), isSealed: isSealed)
                     let preview = isSealed ? nil : offer.offer.items.lazy.compactMap(\.preview).first
                     let picture = preview.flatMap { pictures?.write($0) }
                     request.picture = picture?.path

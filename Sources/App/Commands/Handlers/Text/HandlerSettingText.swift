@@ -1,5 +1,6 @@
 import HandlerCatalog
 import Settings
+import Sharing
 
 /// Text about the settings of a handler. All of it is foreign: the results are escaped.
 struct HandlerSettingText {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Settings
+import Sharing
 
 /// Errors of the argument parser in the form of every other failure: the failed action, its reason, and advice.
 enum ParserError {

@@ -4,7 +4,7 @@ import Sending
 import Settings
 import Sharing
 
-/// Finds the peers for a sheet, and says which are contacts.
+/// Finds the peers for a list that the user chooses from, and introduces them.
 struct SharePeers {
     enum Event {
         case found(ShareSheet.Peer)
@@ -17,8 +17,11 @@ struct SharePeers {
     private let people: Acquaintances
 
     init(_ context: CommandContext) throws(CommandError) {
-        finder = try CommandFinder.make(context)
-        people = context.people
+        self.init(try CommandFinder.make(context), context.people)
+    }
+
+    init(_ finder: PeerFinder, _ people: Acquaintances) {
+        (self.finder, self.people) = (finder, people)
     }
 
     /// - Parameter limit: how long to look; nil: until the stream is dropped.
@@ -40,7 +43,8 @@ struct SharePeers {
     }
 
     /// All that a short look finds; contacts first.
-    func found(within limit: Duration) async -> [ShareSheet.Peer] {
+    /// - Parameter isQuiet: whether a hampered search says nothing.
+    func found(within limit: Duration, isQuiet: Bool = false) async -> [ShareSheet.Peer] {
         var peers: [ShareSheet.Peer] = []
         for await event in events(for: limit) {
             switch event {
@@ -48,20 +52,17 @@ struct SharePeers {
                 peers.removeAll { $0.id == peer.id }
                 peers.append(peer)
             case .gone(let id): peers.removeAll { $0.id == id }
+            case .trouble where isQuiet: break
             case .trouble(let reason): Console.shared.note("waft: \(reason)")
             }
         }
-        return peers.filter { $0.kind == ShareSheet.contact } + peers.filter { $0.kind != ShareSheet.contact }
+        return peers.filter(\.person.isContact) + peers.filter { !$0.person.isContact }
     }
 
     private func row(_ peer: FoundPeer) -> ShareSheet.Peer {
-        let introduction = people.introduction(of: peer.id, callingItself: peer.card?.name ?? "")
-        if introduction.isContact {
-            return ShareSheet.Peer(
-                id: peer.id, name: TerminalText.escaped(introduction.name, limit: 64), kind: ShareSheet.contact)
-        }
-        return ShareSheet.Peer(
-            id: peer.id, name: peer.card.map { TerminalText.peerName($0.name) },
-            kind: peer.dialect.provesKeys ? ShareSheet.stranger : peer.dialect.title)
+        ShareSheet.Peer(
+            person: people.person(peer.id, callingItself: peer.card?.name),
+            // A stranger without a key has the protocol beside its name already.
+            protocolName: peer.dialect.provesKeys || peer.id.unprovenBy != nil ? "" : peer.dialect.title)
     }
 }

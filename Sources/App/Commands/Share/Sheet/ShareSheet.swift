@@ -5,14 +5,14 @@ import Sharing
 /// The numbered list of peers and activities, and the answer that is typed. A number never changes its meaning.
 struct ShareSheet {
     struct Peer {
-        let id: PeerID
-        /// For people, escaped; nil if the peer does not tell it.
-        var name: String?
-        /// `contact`, `stranger`, or the protocol that proves no key.
-        var kind: String
+        var person: Person
+        /// The protocol of a peer that does not speak Waft's own, escaped; empty otherwise.
+        var protocolName = ""
         var isGone = false
 
-        var shownName: String { name ?? "(does not tell its name)" }
+        var id: PeerID { person.id }
+        /// Whether there is a name for it to choose it by.
+        var isNamed: Bool { !person.introduction.name.isEmpty }
     }
 
     enum Answer: Equatable {
@@ -30,12 +30,10 @@ struct ShareSheet {
         case activity(Int)
     }
 
-    static let question = "Share with? "
-
     /// Fewest characters that name an id.
     private static let idLength = 4
     private static let nameWidth = 16
-    private static let kindWidth = 14
+    private static let standingWidth = 9
 
     private var peers: [PeerID: Peer] = [:]
     private var rows: [Row] = []
@@ -59,14 +57,14 @@ struct ShareSheet {
         guard takesPeers else { return nil }
         let known = peers[peer.id]
         var peer = peer
-        peer.name = peer.name ?? known?.name
+        if let before = known?.person, peer.person.ownName == nil { peer.person = before }
         peers[peer.id] = peer
         guard isOpen else {
             if known == nil { rows.append(.peer(peer.id)) }
             return nil
         }
         if known == nil { rows.append(.peer(peer.id)) }
-        guard known == nil || known?.isGone == true || known?.name != peer.name else { return nil }
+        guard known == nil || known?.isGone == true || known?.person.name != peer.person.name else { return nil }
         return number(of: peer.id).map { cell($0, peer) }
     }
 
@@ -79,7 +77,7 @@ struct ShareSheet {
             return nil
         }
         peers[id]?.isGone = true
-        return peers[id].map { "     \($0.shownName) is gone" }
+        return peers[id].map { "     \($0.person.name) is gone" }
     }
 
     private func number(of id: PeerID) -> Int? {
@@ -94,11 +92,11 @@ struct ShareSheet {
     mutating func open(width: Int) -> [String] {
         isOpen = true
         let found = rows.compactMap { row in if case .peer(let id) = row { peers[id] } else { nil } }
-        let ordered = found.filter { $0.kind == Self.contact } + found.filter { $0.kind != Self.contact }
+        let ordered = found.filter(\.person.isContact) + found.filter { !$0.person.isContact }
         rows = ordered.map { .peer($0.id) } + activities.indices.map { .activity($0) }
         let left = ordered.enumerated().map { cell($0.offset + 1, $0.element) }
         let right = activities.enumerated().map { cell(ordered.count + $0.offset + 1, $0.element.title) }
-        let column = max(5 + Self.nameWidth + Self.kindWidth, (left.map(\.count).max() ?? 0) + 2)
+        let column = max(5 + Self.nameWidth + Self.standingWidth + 5, (left.map(\.count).max() ?? 0) + 2)
         let widest = right.map(\.count).max() ?? 0
         guard !left.isEmpty, column + widest < width else { return left + right }
         return (0..<max(left.count, right.count)).map { index in
@@ -108,11 +106,16 @@ struct ShareSheet {
         }
     }
 
-    static let contact = "contact"
-    static let stranger = "stranger"
-
+    /// The key tells strangers of the same name apart.
     private func cell(_ number: Int, _ peer: Peer) -> String {
-        cell(number, padded(peer.shownName, Self.nameWidth) + peer.kind)
+        let (person, key) = (peer.person, peer.person.introduction.key)
+        let standing = person.standing
+        let rest = [person.isContact ? nil : key, peer.protocolName.isEmpty ? nil : "(\(peer.protocolName))"]
+            .compactMap(\.self).joined(separator: "  ")
+        return cell(
+            number,
+            padded(person.name, Self.nameWidth)
+                + (rest.isEmpty ? standing : padded(standing, Self.standingWidth) + rest))
     }
 
     private func cell(_ number: Int, _ text: String) -> String {
@@ -137,13 +140,25 @@ struct ShareSheet {
             return .activity(activity.type)
         }
         if takesPeers, case .address = try? PeerReference(line) { return .peer(line) }
-        let meant = peers.values.filter { peer in
-            peer.name?.lowercased() == typed || typed.count >= Self.idLength && peer.id.text.hasPrefix(typed)
-        }
-        if meant.count == 1 { return answer(.peer(meant[0].id)) }
         let shown = TerminalText.escaped(line, limit: 64)
+        let byID = peers.values.filter { typed.count >= Self.idLength && $0.id.text.hasPrefix(typed) }
+        let named = peers.values.filter { $0.person.introduction.name.lowercased() == typed }
+        // The name of a contact means the contact, and no other machine of that name.
+        if let contact = named.first(where: \.person.isContact) { return answer(.peer(contact.id)) }
+        let meant = named.isEmpty ? peers.values.filter { $0.person.ownName?.lowercased() == typed } + byID : named
+        if meant.count == 1, let peer = meant.first {
+            guard let claimed = peer.person.introduction.claims, claimed.lowercased() == typed else {
+                return answer(.peer(peer.id))
+            }
+            return .unclear(
+                "That is not your contact \(shown), which is not in the list: type its number if you mean it")
+        }
         if meant.count > 1 { return .unclear("\(meant.count) machines are named \"\(shown)\": type the number") }
-        return .unclear("\"\(shown)\" is not in the list: type a number or a name of it, or q to give up")
+        let near = NearWord.closest(to: typed, among: peers.values.compactMap(\.person.word)).map { word in
+            "did you mean \(TerminalText.escaped(word, limit: 64))? Otherwise "
+        }
+        return .unclear(
+            "\"\(shown)\" is not in the list: \(near ?? "")type a number or a name of it, an address, or q to give up")
     }
 
     private func answer(_ row: Row) -> Answer {
@@ -151,7 +166,7 @@ struct ShareSheet {
         case .activity(let index): return .activity(activities[index].type)
         case .peer(let id):
             guard let peer = peers[id], !peer.isGone else {
-                return .unclear("\(peers[id]?.shownName ?? "it") is gone: choose another, or q to give up")
+                return .unclear("\(peers[id]?.person.name ?? "it") is gone: choose another, or q to give up")
             }
             return .peer(id.text)
         }

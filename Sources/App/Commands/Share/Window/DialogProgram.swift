@@ -30,7 +30,10 @@ struct DialogRow: Sendable {
 extension DialogRow {
     /// Its key is the peer's id.
     init(_ peer: ShareSheet.Peer) {
-        self.init(key: peer.id.text, title: peer.shownName, detail: peer.kind)
+        let details = [peer.person.standing, peer.person.isContact ? "" : peer.person.introduction.key ?? ""]
+        self.init(
+            key: peer.id.text, title: peer.person.name,
+            detail: (details + [peer.protocolName]).filter { !$0.isEmpty }.joined(separator: "  "))
     }
 }
 

@@ -51,12 +51,12 @@ struct ShareWindow {
         return AsyncStream { continuation in
             let task = Task {
                 let first = await peers?.found(within: addsRows ? Self.firstLook : Self.looking) ?? []
-                for peer in first where peer.name != nil { continuation.yield(DialogRow(peer)) }
+                for peer in first where peer.isNamed { continuation.yield(DialogRow(peer)) }
                 for row in possible { continuation.yield(row) }
                 guard addsRows, let peers else { return continuation.finish() }
                 var seen = Set(first.map(\.id))
                 for await event in peers.events(for: nil) {
-                    guard case .found(let peer) = event, peer.name != nil, seen.insert(peer.id).inserted else {
+                    guard case .found(let peer) = event, peer.isNamed, seen.insert(peer.id).inserted else {
                         continue
                     }
                     continuation.yield(DialogRow(peer))
@@ -87,15 +87,13 @@ struct ShareWindow {
 
     /// Asks for a contact. That machine may be away.
     private func contact(_ dialogs: any DialogProgram) async throws -> String {
-        let contacts = (try? context.home.contactBook().snapshot())?.contacts ?? []
-        guard !contacts.isEmpty else {
+        let names = context.people.contactNames
+        guard !names.isEmpty else {
             try await dialogs.tell(["No contact is known yet: waft contacts --help"], isFault: true)
             throw givenUp
         }
-        let rows = contacts.map { contact in
-            let name = contact.name.text
-            return DialogRow(
-                key: name, title: TerminalText.escaped(name, limit: 64), detail: ShareSheet.contact)
+        let rows = names.map { name in
+            DialogRow(key: name, title: TerminalText.escaped(name, limit: 64), detail: "")
         }
         return try await choose("Send when it is reachable", rows, dialogs)
     }

@@ -15,14 +15,6 @@ package enum NearWord {
         return best.name
     }
 
-    /// The complaint about the name of a setting that does not exist, in one clause.
-    ///
-    /// - Parameter command: lists all settings.
-    package static func noSetting(_ name: String, among names: [String], list command: String) -> String {
-        let likely = closest(to: name, among: names).map { "; did you mean \($0)? All" } ?? "; all"
-        return "there is no setting \"\(Settings.shown(name))\"\(likely): \(command)"
-    }
-
     /// Letters to be inserted, left out, replaced, or exchanged with the next one, to make one word the other.
     private static func distance(_ first: String, _ second: String) -> Int {
         let (a, b) = (Array(first), Array(second))

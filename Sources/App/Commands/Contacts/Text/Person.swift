@@ -1,0 +1,45 @@
+import Sharing
+
+/// A peer in text and in `--json`, the same in every verb: a contact by the user's own name for it with a mark, a stranger
+/// with its key, and one that has a contact's name as not that contact. All text is escaped.
+struct Person: Sendable {
+    let id: PeerID
+    /// The name that the peer gives itself; nil if it does not tell it.
+    let ownName: String?
+    let introduction: Introduction
+
+    var isContact: Bool { introduction.isContact }
+
+    /// In a sentence: `anna ✓`, `stranger "Anna" (k7qf-9m2c-x4ap-t0zd)`.
+    var line: String { Self.line(introduction.line, isContact: isContact) }
+
+    /// The same from its parts.
+    /// - Parameter words: as `Introduction.line`.
+    static func line(_ words: String, isContact: Bool) -> String {
+        // The key comes last and must not be cut off: the name that a stranger gives itself has at most 63 bytes.
+        TerminalText.escaped(words, limit: 800) + (isContact ? " \(Glyph.check)" : "")
+    }
+
+    /// The same as the title of an activity, not escaped.
+    var title: String { introduction.line }
+
+    /// In the column of names in a list.
+    var name: String {
+        introduction.name.isEmpty ? "(does not tell its name)" : TerminalText.escaped(introduction.name, limit: 64)
+    }
+
+    /// Beside its name in a list: `contact`, `stranger`, `not your contact anna`.
+    var standing: String { TerminalText.escaped(introduction.standing, limit: 100) }
+
+    /// The word for `--to` that means this peer and no other, as it is typed; nil for none: then its id is needed.
+    var word: String? {
+        if let contact = introduction.contact { return contact }
+        return introduction.claims == nil ? ownName : nil
+    }
+
+    /// For programs.
+    var fields: EventLine.Peer {
+        EventLine.Peer(
+            id: id.provenText, name: ownName, contact: introduction.contact, claims: introduction.claims)
+    }
+}

@@ -1,0 +1,73 @@
+import Contacts
+import Endpoints
+import Sending
+import Sharing
+import TestSupport
+import Testing
+
+@testable import Commands
+
+extension Acquaintances {
+    /// Without any contact.
+    static let nobody = Acquaintances(ContactBook(path: "/nonexistent/contacts.json"))
+}
+
+extension Person {
+    /// A peer of the user whose contacts have these names, and the keys of the samples 1 and following.
+    static func sample(_ number: UInt8, _ name: String?, contacts: [String] = []) throws -> Person {
+        let known = try contacts.enumerated().map { place, name in
+            Contact(
+                id: .sample(UInt8(place + 1)), name: try ContactName(name),
+                verification: Verification(.comparedCode, at: WallTime(milliseconds: 0)))
+        }
+        let book = ContactSnapshot(contacts: known, blockedStrangers: [])
+        return Person(
+            id: .sample(number), ownName: name,
+            introduction: book.introduction(of: .sample(number), callingItself: name))
+    }
+}
+
+@Suite("A peer in text and for programs")
+struct PersonTests {
+    private let key = PeerID.sample(2).short
+
+    @Test("a contact has the user's name and a mark, whatever its own name is")
+    func contact() throws {
+        let person = try Person.sample(1, "kitchen", contacts: ["mum"])
+        #expect((person.line, person.name, person.standing) == ("mum ✓", "mum", "contact"))
+        #expect(person.fields == EventLine.Peer(id: PeerID.sample(1).text, name: "kitchen", contact: "mum"))
+        #expect(person.word == "mum")
+    }
+
+    @Test("a stranger is one, with the beginning of its key, and with its own name if it tells it")
+    func stranger() throws {
+        let person = try Person.sample(2, "study", contacts: ["mum"])
+        #expect((person.line, person.standing) == ("stranger \"study\" (\(key))", "stranger"))
+        #expect(person.fields == EventLine.Peer(id: PeerID.sample(2).text, name: "study"))
+        #expect(person.word == "study")
+        let nameless = try Person.sample(2, nil, contacts: ["mum"])
+        #expect((nameless.line, nameless.name) == ("stranger (\(key))", "(does not tell its name)"))
+        #expect(nameless.word == nil)
+    }
+
+    @Test("a stranger that has a contact's name is not that contact, and its name is no word for it")
+    func impostor() throws {
+        let person = try Person.sample(2, "kitchen", contacts: ["Kitchen"])
+        #expect(person.line == "stranger \"kitchen\" (\(key), not your contact Kitchen)")
+        #expect(person.standing == "not your contact Kitchen")
+        #expect(person.fields == EventLine.Peer(id: PeerID.sample(2).text, name: "kitchen", claims: "Kitchen"))
+        #expect(person.word == nil)
+    }
+
+    @Test("in waft peers the standing and the key are beside the name")
+    func listed() throws {
+        let lines = try ([1, 2] as [UInt8]).map { number in
+            let peer = FoundPeer(
+                id: .sample(number), card: Card(name: "kitchen", device: "server"),
+                target: PeerTarget(.keyed, addresses: []))
+            return PeersList.line(peer, try .sample(number, "kitchen", contacts: ["kitchen"]))
+        }
+        #expect(lines[0].hasPrefix("kitchen                 contact   \(PeerID.sample(1).short)"))
+        #expect(lines[1].hasPrefix("kitchen                 not your contact kitchen  \(key)"))
+    }
+}
