@@ -41,6 +41,8 @@ struct ChoicesTests {
             #expect(error.code == .unknownHandler)
             #expect(error.description == "there is no handler nobody")
         }
+        let near = #expect(throws: CatalogError.self) { try catalog.disable("Phots") }
+        #expect(near?.description == "there is no handler Phots; did you mean Photos?")
         #expect(!FileManager.default.fileExists(atPath: shelf.choices))
     }
 

@@ -1,3 +1,4 @@
+import Contacts
 import Endpoints
 import SecureTransport
 import Sharing
@@ -42,6 +43,28 @@ struct PeerFinderTests {
             try await find(peer(.keyed, 1, [old]), peer(.keyed, 2, [new]))
         }
         #expect(failure?.description.hasPrefix("2 peers are called mac: ") == true)
+    }
+
+    @Test("asks whether a near name was meant: a contact's first, never one of a stranger that has a contact's name")
+    func near() async throws {
+        let folder = TemporaryFolder()
+        let book = ContactBook(path: folder / "contacts.json")
+        try book.allow(.sample(7), named: try ContactName("kitchen"), Verification(.keyID, at: .now))
+        var impostor = peer(.keyed, 1, [old])
+        impostor.card = Card(name: "kitchem", device: "x")
+        var study = peer(.keyed, 2, [new])
+        study.card = Card(name: "study", device: "x")
+        let endpoint = ScriptedEndpoint(dialect: .keyed, peers: [impostor, study])
+        let finder = PeerFinder(endpoints: [endpoint], contacts: book, searches: true)
+        for (typed, meant) in [("kitchn", "kitchen"), ("stady", "study")] {
+            let failure = await #expect(throws: SendError.self) {
+                try await finder.resolve(.name(typed), within: .milliseconds(50))
+            }
+            #expect(failure?.description == "no machine named \(typed) was found; did you mean \(meant)?")
+            #expect(
+                failure?.advice.first
+                    == "in view: \(PeerID.sample(1).short) (not your contact kitchen), study")
+        }
     }
 
     @Test("passes over peers with another key than the expected one")

@@ -158,13 +158,18 @@ struct SendCommand: AsyncParsableCommand {
         }
         let omissions = OmissionRendering(json: json)
         paths = SendSources.once(paths, leftOut: omissions.show)
-        let sources = try SendSources(
-            paths: paths, texts: text, urls: url, programs: source,
-            activity: queue.queue ? SendSources.queue : SendSources.airdrop, name: name, type: type,
-            peers: max(names.count, 1),
-            selection: TreeSelection(excluded: exclude, skipsUnsendable: skipUnreadable), canLeaveOut: !queue.queue,
-            leftOut: omissions.show
-        ).make()
+        let sources: [any ItemSource]
+        do throws(CommandError) {
+            sources = try SendSources(
+                paths: paths, texts: text, urls: url, programs: source,
+                activity: queue.queue ? SendSources.queue : SendSources.airdrop, name: name, type: type,
+                peers: max(names.count, 1),
+                selection: TreeSelection(excluded: exclude, skipsUnsendable: skipUnreadable), canLeaveOut: !queue.queue,
+                leftOut: omissions.show
+            ).make()
+        } catch {
+            throw await MistakenPeers(context: context, searches: names.isEmpty).explained(error, among: paths)
+        }
         omissions.end()
         let previews = try SendPreviews.make(of: sources, thumbnail: thumbnail, context)
         if subject == nil { options.annotation[Offer.subjectKey] = ProgramSource.subject(of: sources) }

@@ -145,12 +145,14 @@ final class SendRendering: Sendable {
     func fail(_ failure: SendError, _ exit: WaftExit, to peer: String) {
         Console.shared.endStatus()
         state.withLock { $0.courses[peer] = nil }
-        let reason = TerminalText.escaped(failure.description, limit: 1_000)
+        let advice = failure.advice.map { TerminalText.escaped($0, limit: 1_000) }
         if json {
-            let line = EventLine.Failure(CommandError(exit, failure.description))
+            let hint = advice.isEmpty ? nil : advice.joined(separator: "; ")
+            let line = EventLine.Failure(CommandError(exit, failure.description, hint: hint))
             EventLine.failed(.sending(line, to: peer, failure.cause)).print()
         } else {
-            Console.shared.note("waft: \(reason)")
+            let lines = [TerminalText.escaped(failure.description, limit: 1_000)] + advice
+            Console.shared.note("waft: " + lines.joined(separator: "\n  "))
         }
     }
 

@@ -7,7 +7,7 @@ struct SendWords {
     private(set) var options: [String] = []
 
     /// Options that take the next word as their value.
-    private static let withValue: Set<String> = [
+    static let withValue: Set<String> = [
         "--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout", "--expires",
         "--exclude", "--source", "--subject", "--thumbnail", "--exclude-activity", "--activity", "--annotation",
         "--pin", "--progress",

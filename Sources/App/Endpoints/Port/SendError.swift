@@ -40,12 +40,17 @@ package struct SendError: Error, Sendable, CustomStringConvertible {
     /// Whether no other attempt can bring more.
     package let isFinal: Bool
     package let cause: EndCause?
+    /// Next steps for the user, one line each.
+    package let advice: [String]
 
     /// - Parameter cause: nil for the usual one of `code`.
-    package init(_ code: Code, _ description: String, final isFinal: Bool = false, cause: EndCause? = nil) {
+    package init(
+        _ code: Code, _ description: String, final isFinal: Bool = false, cause: EndCause? = nil, advice: [String] = []
+    ) {
         self.code = code
         self.description = description
         self.isFinal = isFinal
+        self.advice = advice
         self.cause = cause ?? code.usualCause
     }
 

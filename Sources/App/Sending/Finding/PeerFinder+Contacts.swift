@@ -59,12 +59,12 @@ extension PeerFinder {
             let other = key.map { "another key (\($0.short))" } ?? "another key"
             throw SendError(
                 .unreachable,
-                "\(place) answers with \(other) than that of \(contact.name.text) (\(contact.id.short)): nothing was "
-                    + "sent; if its key has changed, forget the contact and pair again")
+                "\(place) answers with \(other) than that of \(contact.name.text) (\(contact.id.short)): nothing was sent",
+                advice: ["if its key has changed, forget the contact and pair again"])
         }
         throw SendError(
-            .notFound,
-            "\(contact.name.text) (\(contact.id.short)) was not found; is waftd or waft receive running there?")
+            .notFound, "\(contact.name.text) (\(contact.id.short)) was not found",
+            advice: ["is waftd or waft receive running there?"])
     }
 
     private func look(

@@ -103,9 +103,11 @@ package struct PeerFinder: Sendable {
             if let target = search.target { return target }
             if Task.isCancelled { throw SendError(.cancelled, "cancelled") }
             if await Self.isHost(name), let target = target(host: name, port: Endpoints.defaultPort) { return target }
-            let way = searches ? "" : " (discovery is off: give host:port)"
-            let advice = searches ? Self.advice(nameless: search.nameless, named: search.named) : ""
-            throw SendError(.notFound, "no machine named \(name) was found\(way)\(advice)")
+            let near = nearName(to: name, in: search)
+            let way = searches ? near.map { "; did you mean \($0)?" } ?? "" : " (discovery is off: give host:port)"
+            throw SendError(
+                .notFound, "no machine named \(name) was found\(way)",
+                advice: searches ? Self.advice(nameless: search.nameless, named: search.names) : [])
         }
     }
 
@@ -143,35 +145,62 @@ package struct PeerFinder: Sendable {
     /// Names in a line.
     private static let shownNames = 5
 
-    /// The next step for a user whose peer was not found.
+    /// The next steps for a user whose peer was not found, one line each.
     /// - Parameters:
     ///   - nameless: peers in view that tell their names to contacts only; one may be the peer that is meant.
-    ///   - named: names of the other peers in view, as they tell them.
-    static func advice(nameless: Set<PeerID>, named: Set<String>) -> String {
+    ///   - named: words for the other peers in view.
+    static func advice(nameless: Set<PeerID>, named: [String]) -> [String] {
+        let more = named.count > shownNames ? " and \(named.count - shownNames) more" : ""
+        let view =
+            named.isEmpty
+            ? "no machine is in view" : "in view: \(named.prefix(shownNames).joined(separator: ", "))\(more)"
         guard let some = nameless.min(by: { $0.text < $1.text }) else {
-            let names = named.sorted()
-            let more = names.count > shownNames ? " and \(names.count - shownNames) more" : ""
-            let view =
-                names.isEmpty
-                ? "no machine is in view" : "in view: \(names.prefix(shownNames).joined(separator: ", "))\(more)"
-            return "; \(view); is waftd or waft receive running there? An address also works: --to ADDRESS. "
-                + "On a phone, open LocalSend and look for machines there"
+            return [
+                view, "is waftd or waft receive running there? An address also works: --to ADDRESS",
+                "on a phone, open LocalSend and look for machines there",
+            ]
         }
         let others =
             nameless.count == 1
             ? "1 machine here does not tell its name (\(some.short))"
             : "\(nameless.count) machines here do not tell their names"
         let key = nameless.count == 1 ? String(some.short.prefix(4)) : "KEY-ID"
-        return "; \(others): if that is it, run there: waft visible everyone --for 10m, or pair: "
-            + "waft pair --accept there, waft pair \(key) here"
+        return (named.isEmpty ? [] : [view]) + [
+            "\(others): if that is it, run there: waft visible everyone --for 10m",
+            "or pair: waft pair --accept there, waft pair \(key) here",
+        ]
     }
 
     private struct Search {
         var target: PeerTarget?
         /// Peers in view that do not tell their names.
         var nameless: Set<PeerID> = []
-        /// The names that others in view tell.
-        var named: Set<String> = []
+        /// The others in view.
+        var named: [PeerID: Introduction] = [:]
+
+        /// A word for each, contacts first: the name, and the key of a stranger that has a contact's name.
+        var names: [String] {
+            let contacts = Set(named.values.compactMap(\.contact)).sorted()
+            let strangers = named.filter { !$0.value.isContact }.map { id, peer in
+                peer.claims == nil ? peer.name : "\(id.short) (\(peer.standing))"
+            }
+            return contacts + Set(strangers).sorted()
+        }
+    }
+
+    /// The name that was meant by a mistyped one: of a contact or a remembered peer first, then of a peer in view. A
+    /// stranger that has a contact's name is never meant.
+    private func nearName(to name: String, in search: Search) -> String? {
+        let own =
+            ((try? contacts?.snapshot())?.contacts ?? []).map(\.name.text)
+            + ((try? remembered?.all()) ?? []).map(\.name.text)
+        let seen = search.named.values.filter { $0.claims == nil }.map(\.name).sorted()
+        return NearWord.closest(to: name, among: own) ?? NearWord.closest(to: name, among: seen)
+    }
+
+    /// A peer that has told its name, as the user knows it.
+    private func introduction(of peer: PeerID, callingItself name: String) -> Introduction {
+        ((try? contacts?.snapshot()) ?? .empty).introduction(of: peer, callingItself: name)
     }
 
     private func find(
@@ -179,7 +208,7 @@ package struct PeerFinder: Sendable {
     ) async throws(SendError) -> Search {
         var matches: [PeerID: FoundPeer] = [:]
         var nameless: Set<PeerID> = []
-        var named: Set<String> = []
+        var named: [PeerID: Introduction] = [:]
         let (found, feed) = AsyncStream<PeerEvent?>.makeStream()
         let search = Task {
             for await event in peers(for: limit) { feed.yield(event) }
@@ -190,7 +219,7 @@ package struct PeerFinder: Sendable {
             guard let event else { break }
             guard case .found(let peer) = event else { continue }
             if peer.card == nil, peer.dialect.provesKeys { nameless.insert(peer.id) } else { nameless.remove(peer.id) }
-            if let card = peer.card { named.insert(ShownText.peerName(card.name)) }
+            if let card = peer.card { named[peer.id] = introduction(of: peer.id, callingItself: card.name) }
             guard Self.matches(peer, name), expected == nil || peer.id == expected else { continue }
             if matches.isEmpty {
                 Task {

@@ -82,7 +82,8 @@ package struct PairingInitiator: Sendable {
         switch error {
         case let failure as SendError:
             switch failure.code {
-            case .notFound: PairingStartError(.notFound, failure.description)
+            case .notFound:
+                PairingStartError(.notFound, ([failure.description] + failure.advice).joined(separator: "; "))
             case .ambiguous: PairingStartError(.ambiguous, failure.description)
             case .cancelled: PairingStartError(PairingEndError.givenUp)
             default: PairingStartError(PairingEndError(.lost, failure.description))

@@ -1,3 +1,4 @@
+import Sharing
 import SystemCalls
 
 /// Why the handlers could not be changed, or why a name stands for no single handler.
@@ -29,8 +30,10 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
         self.description = description
     }
 
-    static func unknownHandler(_ name: String) -> CatalogError {
-        CatalogError(.unknownHandler, "there is no handler \(name)")
+    /// - Parameter names: of the installed handlers.
+    static func unknownHandler(_ name: String, among names: [String] = []) -> CatalogError {
+        let near = NearWord.closest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
+        return CatalogError(.unknownHandler, "there is no handler \(name)\(near)")
     }
 
     static func ambiguousName(_ name: String, _ identifiers: [BundleIdentifier]) -> CatalogError {

@@ -21,7 +21,7 @@ extension CatalogSnapshot {
             if found.count > 1 { throw .ambiguousName(name, found.map(\.identifier)) }
             if let bundle = found.first { return bundle }
         }
-        throw .unknownHandler(name)
+        throw .unknownHandler(name, among: all.map(\.shownName))
     }
 }
 

@@ -45,7 +45,8 @@ struct CommandWords {
                 : Double(word) != nil && !Self.isFile(word)
                     ? "a number cannot be negative"
                     : "for a file that begins with -, write: ./\(shown); for a value, write: --option=\(shown)"
-            throw CommandError(.usage, "there is no option \(shown)", hint: value)
+            let near = SendWords.withValue.contains("-\(word)") ? "; did you mean -\(shown)?" : ""
+            throw CommandError(.usage, "there is no option \(shown)\(near)", hint: value)
         }
     }
 
