@@ -55,7 +55,7 @@ struct TrustTests {
                 while try await pair.kitchen.run(arguments: ["accept", "1"]).exit != 0 {}
                 let accepted = try await asked
                 #expect(accepted.exit == 0, "\(accepted.errors)")
-                #expect(accepted.output.contains("→ kitchen"), "\(accepted.output)")
+                #expect(accepted.output.contains("→ stranger \"kitchen\" ("), "\(accepted.output)")
             }
         }
     }
