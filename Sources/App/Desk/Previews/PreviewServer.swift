@@ -135,7 +135,7 @@ package final class PreviewServer: Sendable {
     /// A page with a film or a sound: browsers save some types as files that they play in a page.
     private func showPlayer(_ exchange: HTTPExchange, _ name: String) async throws {
         guard let item = await item(name), let player = item.player else { return try await exchange.refuseUnknown() }
-        let style = "html,body{margin:0;height:100%}\(player){width:100%;height:100%}"
+        let style = "html,body{margin:0;height:100%}\(player){display:block;width:100%;height:100%}"
         let page = """
             <!doctype html><meta charset="utf-8"><title>Waft</title><style>\(style)</style>
             <\(player) controls src="../\(item.number)"></\(player)>
