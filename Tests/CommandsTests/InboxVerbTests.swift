@@ -55,7 +55,7 @@ struct InboxVerbTests {
     func events() throws {
         let summary = ArrivalSummary(
             try entry("a\u{200B}b.txt").arrival, from: .stranger("study", .sample(1)), content: nil)
-        func line(_ event: ControlEvent) -> String? { InboxWatch.line(event, people) }
+        func line(_ event: ControlEvent) -> String? { InboxWatch.line(event) }
         let head = "7  \(TerminalText.escaped("a\u{200B}b.txt"))"
         #expect(line(.stored(summary))?.hasPrefix("\(head)  4 bytes from stranger \"study\" (") == true)
         #expect(line(.opened(summary, answer: "yes", exitCode: 0)) == "\(head): opened")

@@ -125,10 +125,10 @@ struct OfferTextTests {
             #expect(OfferText.lines(try settled(verdicts)) == ["1: \(words)"])
         }
         let unasked = SettledOffer(
-            nil, try .of(["h.txt", "b"]), from: .sample(1), contact: "anna", verdicts: [.accepted, .accepted])
+            nil, try .of(["h.txt", "b"]), from: .sample(1), .anna, verdicts: [.accepted, .accepted])
         #expect(
             OfferText.lines(.acceptedUnasked(unasked)) == [
-                "anna sends h.txt and 1 more, 2.6 MB: accepted, as your settings say"
+                "anna ✓ sends h.txt and 1 more, 2.6 MB: accepted, as your settings say"
             ])
         let fault = ControlEvent.ended(transfer: "t", peer: PeerID.sample(1).text, fault: "x", cause: .fault)
         #expect(OfferText.lines(fault) == ["a transfer from \(key) ended: x"])

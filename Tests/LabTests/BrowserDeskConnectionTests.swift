@@ -13,7 +13,7 @@ extension BrowserDeskTests {
                 try stage.write("a.txt", Data("a".utf8))
                 try await stage.withDesk { desk, receiver in
                     try await study.offering(["a.txt"], to: DeskStage.kitchen(receiver), in: stage.folder) { _ in
-                        try await browser.wait(for: "study offers", in: "#asking")
+                        try await browser.wait(for: ") offers", in: "#asking")
                         receiver.signal(.kill)
                         try await browser.wait("!document.querySelector('#trouble').hidden")
                         // The offer went with its receiver.
@@ -26,7 +26,7 @@ extension BrowserDeskTests {
                         try await browser.wait(for: "Visible to everyone", in: "#seen")
                         try await study.offering(["a.txt"], to: DeskStage.kitchen(second), in: stage.folder) {
                             sending in
-                            try await browser.wait(for: "study offers", in: "#asking")
+                            try await browser.wait(for: ") offers", in: "#asking")
                             try await browser.click("#asking a")
                             try await desk.click("accept", in: "main .offer")
                             try await sending.transcript.says("stored as a.txt")

@@ -33,6 +33,56 @@ extension BrowserDeskTests {
             }
         }
 
+        @Test("a stranger with a contact's name is nowhere written as that contact, and its name breaks no list")
+        func impostor() async throws {
+            try await DeskStage.take { stage in
+                let (browser, study) = (stage.browser, try stage.host("study"))
+                let attic = try stage.host("attic", ["WAFT_NAME": "Study"])
+                try stage.write("a.txt", Data("a".utf8))
+                try await stage.withDesk(contacts: ["study"]) { desk, receiver in
+                    try await study.withReceiver { study in
+                        try await attic.withReceiver { impostor in
+                            for id in [study.id, impostor.id] {
+                                try await browser.wait(
+                                    "document.querySelector('main [data-key=\"peer-\(id)\"]:not(.away)') !== null")
+                            }
+                            let card = try await browser.text("main [data-key=\"peer-\(impostor.id)\"]")
+                            #expect(card.contains("not your contact Study"), "\(card)")
+                            try await browser.click("main .head .primary")
+                            let chip = "document.querySelector('#sheet-peers [data-key=\"to-%\"]').parentNode.innerText.replace(/[\\u2068\\u2069]/g, '')"
+                            let texts: [String] = try await browser.script(
+                                "return [\([study.id, impostor.id].map { chip.replacing("%", with: $0) }.joined(separator: ", "))]"
+                            )
+                            #expect(texts.first?.contains("contact, key proved") == true, "\(texts)")
+                            #expect(texts.last?.contains("not your contact Study") == true, "\(texts)")
+                            try await browser.press("Escape")
+                            // The longest name, in Firefox too, leaves the cards beside each other.
+                            let _: Bool = try await browser.script(
+                                """
+                                import("/store.js").then(({changed, store}) => {
+                                    store.peers.get("\(impostor.id)").name = "W".repeat(60);
+                                    changed("peers");
+                                    requestAnimationFrame(() => requestAnimationFrame(() => {
+                                        const cards = [...document.querySelectorAll("main .peer")];
+                                        window.wide = cards.filter(card => card.offsetWidth > card.parentNode.offsetWidth
+                                            || card.scrollWidth > card.clientWidth).length
+                                            + (document.documentElement.scrollWidth > innerWidth) + " too wide";
+                                    }));
+                                });
+                                return true
+                                """)
+                            try await browser.wait("window.wide")
+                            #expect(try await browser.script("return window.wide") == "0 too wide")
+                        }
+                    }
+                    try await attic.offering(["a.txt"], to: DeskStage.kitchen(receiver), in: stage.folder) { _ in
+                        try await browser.wait(for: "not your contact Study offers 1 item", in: "#asking")
+                        #expect(try await browser.text("#asking").contains("stranger Study ("))
+                    }
+                }
+            }
+        }
+
         @Test("a card that has not changed is not drawn anew: a click that has begun on it counts")
         func lasting() async throws {
             try await DeskStage.take { stage in

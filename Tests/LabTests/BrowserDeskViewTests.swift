@@ -51,7 +51,7 @@ extension BrowserDeskTests {
                     let previews = try await desk.previews()
                     try await attic.withReceiver { _ in
                         try await attic.offering([name, "b.txt"], to: address, in: stage.folder) { _ in
-                            try await browser.wait(for: "attic offers", in: "#asking")
+                            try await browser.wait(for: ") offers", in: "#asking")
                             try await browser.wait("document.querySelector('main .peer:not(.away)') !== null")
                             for view in Self.all {
                                 try await desk.show(view)

@@ -55,12 +55,16 @@ struct ChangedKeyTests {
                 // The same for pairing.
                 let end = try await kitchen.atTerminal(["pair", "--accept", "--timeout", "60"]) { terminal in
                     try await terminal.transcript.says("Waiting for a peer")
-                    async let declined: Void = terminal.compare("n")
-                    _ = try await anna.atTerminal(["pair", running.address]) { try await $0.compare("n") }
-                    try await declined
+                    _ = try await anna.atTerminal(["pair", running.address]) { other in
+                        // Both ask before one of them ends the pairing.
+                        for side in [terminal, other] { try await side.transcript.says("Does the other screen") }
+                        async let declined: Void = terminal.compare("n")
+                        try await other.compare("n")
+                        try await declined
+                    }
                 }
                 #expect(end.exit == 12)
-                #expect(end.text.contains("\"Anna\" (unverified, key "), "\(end.text)")
+                #expect(end.text.contains("stranger \"Anna\" ("), "\(end.text)")
                 #expect(end.text.contains(warning), "\(end.text)")
             }
             let end = try await kitchen.atTerminal(["receive", "--port", "0"]) { terminal in

@@ -168,7 +168,7 @@ struct HostileNameTests {
             }
             #expect(there.result.contains { $0.event == "paired" }, "\(there.result)")
             #expect(there.exit == 0)
-            expectClean(there.text, saying: "(unverified, key ", atTerminal: true)
+            expectClean(there.text, saying: " wants to pair.", atTerminal: true)
             for words in [["list"], ["list", "--json"]] {
                 expectClean(try await kitchen.run(arguments: ["contacts"] + words), saying: "ask")
             }

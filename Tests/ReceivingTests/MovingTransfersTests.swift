@@ -9,7 +9,9 @@ import Testing
 struct MovingTransfersTests {
     private let friend = PeerID.sample(1)
     private let start = ContinuousClock.now
-    private let moving = MovingTransfers { $0 == .sample(1) ? "anna" : nil }
+    private let moving = MovingTransfers { peer, name in
+        peer == .sample(1) ? Introduction(contact: "anna", key: peer.short) : .stranger(name, peer)
+    }
 
     private func list(_ accepted: [(Offer, PeerID)] = [], after seconds: Int) -> [TransferSummary] {
         moving.all(accepted: accepted.map { (offer: $0.0, peer: $0.1) }, at: start + .seconds(seconds))
@@ -25,7 +27,7 @@ struct MovingTransfersTests {
     func arriving() throws {
         let offer = Offer.sample(items: 2)
         let accepted = try #require(list([(offer, friend)], after: 0).first)
-        #expect(accepted.peerName == "anna" && accepted.contact == "anna" && accepted.itemCount == 2)
+        #expect(accepted.peerName == offer.senderName && accepted.contact == "anna" && accepted.itemCount == 2)
         #expect(accepted.name == offer.items[0].name.text && accepted.bytes == nil)
         moving.hear(.began(offer, from: friend), at: start)
         moving.hear(.progressed(offer.transfer, from: friend, received: 100, of: 1_000), at: start)

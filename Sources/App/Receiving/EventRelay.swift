@@ -104,11 +104,8 @@ final class EventRelay: Sendable {
     }
 
     private func person(_ peer: PeerID, _ name: String) -> Introduction {
-        contacts.introduction(of: peer, callingItself: name)
+        book.introduction(of: peer, callingItself: name)
     }
-
-    /// If the contacts cannot be read, every peer is a stranger.
-    private var contacts: ContactSnapshot { (try? book.snapshot()) ?? .empty }
 
     /// An offer has entered the queue. Reads the contacts.
     func entered(_ offer: WaitingOffer) {

@@ -22,10 +22,12 @@ final class MovingTransfers: SendingWatch {
     }
 
     private let courses = Mutex<[String: Course]>([:])
-    private let contact: @Sendable (PeerID) -> String?
+    private let introduction: @Sendable (PeerID, _ name: String) -> Introduction
 
-    /// - Parameter contact: the user's name for a peer; nil for a stranger.
-    init(contact: @escaping @Sendable (PeerID) -> String?) { self.contact = contact }
+    /// - Parameter introduction: of a peer that gives itself the name.
+    init(introduction: @escaping @Sendable (PeerID, _ name: String) -> Introduction) {
+        self.introduction = introduction
+    }
 
     // MARK: Events
 
@@ -117,7 +119,7 @@ final class MovingTransfers: SendingWatch {
     }
 
     private func arriving(_ offer: Offer, from peer: PeerID) -> TransferSummary {
-        let contact = contact(peer)
-        return TransferSummary(.in, offer, peer: peer, peerName: contact ?? offer.senderName, contact: contact)
+        TransferSummary(
+            .in, offer, peer: peer, peerName: offer.senderName, from: introduction(peer, offer.senderName))
     }
 }

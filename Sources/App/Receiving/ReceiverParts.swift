@@ -72,7 +72,7 @@ struct ReceiverParts: Sendable {
         let inhibitor: @Sendable () -> SleepInhibitor? = { plan.settings.inhibitsSleep ? plan.inhibitor : nil }
         awake = TransfersAwake(inhibitor)
         let contacts = home.contactBook(logger)
-        let moving = MovingTransfers { (try? contacts.snapshot())?[$0]?.name.text }
+        let moving = MovingTransfers { contacts.introduction(of: $0, callingItself: $1) }
         self.moving = moving
         let materials = EndpointParts(
             settings: plan.live, identity: identity, contacts: contacts,

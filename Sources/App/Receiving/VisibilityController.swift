@@ -86,9 +86,8 @@ final class VisibilityController: VisibilityReading {
         return snapshot[peer]?.name.text
     }
 
-    /// A peer as it is written for the user. If the contacts cannot be read, every peer is a stranger.
     func introduction(of peer: PeerID, callingItself name: String) -> Introduction {
-        ((try? book.snapshot()) ?? .empty).introduction(of: peer, callingItself: name)
+        book.introduction(of: peer, callingItself: name)
     }
 
     /// Warns the user of rules that match no contact: a name that was misspelled, or has changed.

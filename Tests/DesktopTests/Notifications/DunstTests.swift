@@ -153,7 +153,7 @@ struct DunstTests {
             question.cancel()
             try await dunst.displays(0)
             let body = try #require(try await dunst.history()["Accept 1 item, 5 bytes?"])
-            #expect(body.contains("“&lt;b&gt;Ann&lt;/b&gt; &amp; &lt;img src=_/etc/passwd_&gt;”"))
+            #expect(body.contains("&quot;&lt;b&gt;Ann&lt;/b&gt; &amp; &lt;img src=_/etc/passwd_&gt;&quot;"))
         }
     }
 

@@ -27,7 +27,7 @@ extension EventLine {
             switch summary.way {
             case .in:
                 from = Peer(
-                    id: summary.peer, name: summary.contact == nil ? summary.peerName : nil, contact: summary.contact)
+                    id: summary.peer, name: summary.peerName, contact: summary.contact, claims: summary.claims)
             case .out: to = summary.peerName
             }
             (name, count, bytes, total) = (summary.name, summary.itemCount, summary.bytes, summary.total)

@@ -39,7 +39,7 @@ struct InboxListCommand: AsyncParsableCommand {
         let context = try CommandContext(isForgiving: true)
         let choice = try filter.isEmpty ? nil : ArrivalChoice(filter, context)
         if watch {
-            return try await InboxWatch(choice: choice, people: context.people, json: output.json).run()
+            return try await InboxWatch(choice: choice, json: output.json).run()
         }
         let inbox = try context.inbox
         let rows =

@@ -6,26 +6,23 @@ import Sharing
 struct InboxWatch {
     /// Nil for everything.
     let choice: ArrivalChoice?
-    let people: Acquaintances
     let json: Bool
 
     /// Shows events until Ctrl-C.
     func run() async throws {
         try await Daemon.follow { event in
             if case .ready = event, json { return EventLine(event).print() }
-            guard choice?.isWanted(event) != false, let line = Self.line(event, people) else { return }
+            guard choice?.isWanted(event) != false, let line = Self.line(event) else { return }
             Console.shared.result(json ? EventLine(event).text : line)
         }
     }
 
     /// - Returns: nil for events that are not about the Inbox.
-    static func line(_ event: ControlEvent, _ people: Acquaintances) -> String? {
+    static func line(_ event: ControlEvent) -> String? {
         switch event {
         case .stored(let arrival):
-            let sender =
-                arrival.sender(.known).map { people.person($0, callingItself: arrival.peerName).line } ?? "somebody"
             let lies = arrival.content == "lying" ? ": content does not match its type, no handler asked" : ""
-            return "\(head(arrival))  \(ByteCount.text(arrival.size)) from \(sender)\(lies)"
+            return "\(head(arrival))  \(ByteCount.text(arrival.size)) from \(Person.line(arrival))\(lies)"
         case .opened(let arrival, let answer, _):
             return "\(head(arrival)): \(words(answer, arrival.arrival))"
         case .left(let arrival, let how, let toward):

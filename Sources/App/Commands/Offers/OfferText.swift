@@ -65,23 +65,18 @@ enum OfferText {
             let items = offer.items ?? []
             var what = named(items, of: offer.itemCount)
             if let size = offer.size, items.allSatisfy({ $0.size != nil }) { what += ", \(ByteCount.text(size))" }
-            let sender = sender(offer.contact, offer.peerName, offer.peer)
+            let sender = Person.line(
+                offer.contact, claims: offer.claims, name: offer.peerName, peer: offer.peer, via: offer.via)
             return ["\(sender) sends \(what): \(outcome(offer)), as your settings say"]
         case .stored(let arrival):
             let name = TerminalText.escaped(arrival.stored, limit: nameLimit)
-            return ["stored: \(name) from \(sender(arrival.contact, arrival.peerName, arrival.peer))"]
+            return ["stored: \(name) from \(Person.line(arrival))"]
         case .ended(_, let peer, let fault?, _):
             let sender = peer.flatMap { PeerID(text: $0)?.short } ?? "a peer without a key"
             return ["a transfer from \(sender) ended: \(TerminalText.escaped(fault, limit: 400))"]
         case .visibility, .ready, .progress, .opened, .left, .settings, .contacts, .protection, .ended:
             return []
         }
-    }
-
-    private static func sender(_ contact: String?, _ name: String, _ peer: String?) -> String {
-        if let contact { return TerminalText.peerName(contact) }
-        let key = peer.flatMap { PeerID(text: $0)?.short } ?? "no key"
-        return "\(TerminalText.peerName(name)) (\(key))"
     }
 
     private static func named(_ items: [OfferSummary.Item], of count: Int) -> String {

@@ -34,9 +34,9 @@ struct PairRendering: Sendable {
         if json {
             return EventLine.peer(EventLine.PairingPeer(peer: Self.fields(peer), warning: peer.warning)).print()
         }
-        let name = TerminalText.escaped(peer.name, limit: 80)
-        let key = peer.isContact ? "your contact, key \(peer.key)" : "unverified, key \(peer.key)"
-        Console.shared.note("\"\(name)\" (\(key)) wants to pair.")
+        let contact = peer.isContact ? peer.name : nil
+        let person = Person.line(contact, claims: nil, name: peer.name, peer: peer.id, via: nil)
+        Console.shared.note("\(person)\(peer.isContact ? " (\(peer.key))" : "") wants to pair.")
         if let warning = peer.warning { Console.shared.note("  \(TerminalText.escaped(warning, limit: 400))") }
     }
 

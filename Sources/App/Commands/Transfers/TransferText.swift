@@ -7,19 +7,19 @@ enum TransferText {
     static let idLength = 8
     private static let nameLimit = 60
 
-    /// `4f21a07c  film.mkv from study: 41 %  1.2 GB of 3.0 GB  38 MB/s  0:47 left`
+    /// `4f21a07c  film.mkv from study ✓: 41 %  1.2 GB of 3.0 GB  38 MB/s  0:47 left`
     static func line(_ transfer: TransferSummary) -> String {
         "\(transfer.transfer.prefix(idLength))  \(label(transfer)): \(course(transfer))"
     }
 
-    /// `film.mkv and 2 more from study`
+    /// `film.mkv and 2 more from study ✓`
     static func label(_ transfer: TransferSummary) -> String {
         var items = TerminalText.escaped(transfer.name, limit: nameLimit)
         if transfer.itemCount > 1 { items += " and \(transfer.itemCount - 1) more" }
-        let peer =
-            transfer.way == .in
-            ? TerminalText.peerName(transfer.peerName) : TerminalText.escaped(transfer.peerName, limit: 64)
-        return "\(items) \(transfer.way == .in ? "from" : "to") \(peer)"
+        guard transfer.way == .in else { return "\(items) to \(TerminalText.escaped(transfer.peerName, limit: 64))" }
+        let sender = Person.line(
+            transfer.contact, claims: transfer.claims, name: transfer.peerName, peer: transfer.peer, via: transfer.via)
+        return "\(items) from \(sender)"
     }
 
     /// Percent of all accepted items; nil if the sum is unknown.

@@ -8,11 +8,14 @@ package struct TransferSummary: Codable, Sendable, Equatable {
     package var way: Way
     /// The whole id of the other side's key; nil for a peer that proved none, or before it is known.
     package var peer: String?
-    /// The other side: the user's name for it, the name that it gives itself, or the words by which it was named. Not
-    /// escaped.
+    /// The name that the sender gives itself; the words by which the receiver was named. Not escaped.
     package var peerName: String
-    /// The user's name for the other side; nil for a stranger.
+    /// The user's name for the sender; nil for a stranger.
     package var contact: String?
+    /// The contact whose name a stranger gives itself: the user's name for it.
+    package var claims: String?
+    /// The dialect of the transfer.
+    package var via: String?
     /// The first item as it is offered. Not escaped.
     package var name: String
     package var itemCount: Int
@@ -29,8 +32,12 @@ package struct TransferSummary: Codable, Sendable, Equatable {
     /// The outcome of one of which everything is stored.
     package static let stored = "stored"
 
-    package init(_ way: Way, _ offer: Offer, peer: PeerID?, peerName: String, contact: String? = nil) {
-        (self.way, self.peer, self.peerName, self.contact) = (way, peer?.provenText, peerName, contact)
+    /// - Parameters:
+    ///   - peerName: as the property.
+    ///   - sender: of one that arrives.
+    package init(_ way: Way, _ offer: Offer, peer: PeerID?, peerName: String, from sender: Introduction? = nil) {
+        (self.way, self.peer, self.peerName) = (way, peer?.provenText, peerName)
+        (contact, claims, via) = (sender?.contact, sender?.claims, offer.dialect.name)
         transfer = offer.transfer.text
         name = offer.items.first?.name.text ?? ""
         itemCount = offer.items.count

@@ -1,5 +1,5 @@
 // Entry, views and streams.
-import {$, call, changed, counted, h, icon, learnTypes, lineOf, linesOf, on, post, problem, put, say, show, store, t, update, verb, watch} from "/parts.js";
+import {$, call, changed, counted, h, icon, learnTypes, lineOf, linesOf, on, person, post, problem, put, say, show, store, t, update, verb, watch} from "/parts.js";
 import {heard} from "/events.js";
 import {countdown} from "/visible.js";
 import {acceptDrops} from "/drops.js";
@@ -77,7 +77,7 @@ function showAsking() {
 	document.title = (n ? `(${n}) ` : "") + t(current) + " · Waft";
 	const seen = n > 0 && current !== "questions";
 	update(bar, seen && [icon("questions"), h("span", n > 1 ? t("asking", {n})
-		: t("asks", {name: offers[0].from.contact ?? offers[0].from.name ?? "?", items: counted(offers[0].count)})),
+		: t("asks", {who: person(offers[0].from, offers[0].via), items: counted(offers[0].count)})),
 	h("a.button.primary", {href: "#questions"}, t("answer"))]);
 	show(bar, seen);
 }

@@ -1,5 +1,5 @@
 // Files, links and texts that are dropped or pasted anywhere.
-import {$, called, changed, put, show, t} from "/parts.js";
+import {$, changed, person, put, show, t} from "/parts.js";
 import {openSheet, sendAtOnce} from "/send.js";
 
 // All below the entries of a drop, with paths from the dropped folder on.
@@ -44,7 +44,7 @@ export function acceptDrops() {
 		event.dataTransfer.dropEffect = "copy";
 		const place = placeOf(event), peer = place?.drop;
 		mark(place);
-		put($("dropping"), peer ? t(peer.away ? "queueFor" : "dropOn", {name: called(peer)}) : t(place?.take ? "dropTest" : "dropAnywhere"));
+		put($("dropping"), peer ? t(peer.away ? "queueFor" : "dropOn", {who: person(peer)}) : t(place?.take ? "dropTest" : "dropAnywhere"));
 		show($("dropping"), true);
 	});
 	addEventListener("dragleave", event => {if (!event.relatedTarget) end();});

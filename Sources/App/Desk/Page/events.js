@@ -1,5 +1,5 @@
 // The lines of the two streams, put into the store.
-import {called, changed, counted, problem, say, store, sum, t, verb} from "/parts.js";
+import {changed, counted, person, problem, say, store, sum, t, verb} from "/parts.js";
 import {takeVisibility} from "/visible.js";
 
 export const transferOf = more => ({items: [], total: 0, bytes: 0, samples: [], began: Date.now(), results: [], ...more});
@@ -63,7 +63,7 @@ function done(line) {
 	if (!line.reason && told.size < 500) for (const item of transfer.items) if (!told.has(item.item)) transfer.results.push({...item, state: "there"});
 	const stored = transfer.results.filter(okay).length;
 	Object.assign(transfer, {state: "over", reason: line.reason, good: !line.reason && stored > 0});
-	if (stored) say(t("arrived", {items: counted(stored), name: called(transfer.peer)}));
+	if (stored) say(t("arrived", {items: counted(stored), who: person(transfer.peer)}));
 	changed("transfers");
 }
 
@@ -106,7 +106,7 @@ const HEARD = {
 	},
 	offer(line) {
 		store.offers.set(line.offer, line);
-		say(t("asks", {name: called(line.from), items: counted(line.count)}));
+		say(t("asks", {who: person(line.from), items: counted(line.count)}));
 		changed("offers");
 	},
 	progress(line) {

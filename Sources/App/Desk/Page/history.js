@@ -1,10 +1,10 @@
-import {alarm, button, called, choices, dots, family, fate, h, hasFocus, head, isolated, named, on, problem, put, replace, row, shown, size, t, verb, wayOf,
+import {alarm, button, choices, dots, family, fate, h, hasFocus, head, named, on, person, problem, put, replace, row, shown, size, t, verb, wayOf,
 	when} from "/parts.js";
 
 const PAGE = 50;
 
 function arrival(line) {
-	const note = dots(isolated(called(line.from)), wayOf(line.via), size(line.size), when(line.arrived),
+	const note = dots(person(line.from, line.via), size(line.size), when(line.arrived),
 		line.delivery !== "none" && t("delivery-" + line.delivery),
 		line.left && t("left-" + line.left.how), /lying|mislabelled/.test(line.content) && t("delivery-liar"));
 	return row(family(line.type, line.kind), line.left ? line.stored : h("a", {href: "#inbox/" + line.arrival}, named(line.stored)), note);
@@ -12,7 +12,7 @@ function arrival(line) {
 
 function sent({items, count, storedCount, moved, ended, via, peer}) {
 	const names = items.slice(0, 3).map(item => shown(item.name)).join(", ") + (count > 3 ? " …" : ""), all = storedCount === count;
-	return fate(all, names, ["→ ", dots(isolated(called(peer) || "?"),
+	return fate(all, names, ["→ ", dots(person(peer),
 		all ? t("allStored", {n: count}) : t("someStored", {stored: storedCount, n: count}), size(moved), when(ended), wayOf(via))]);
 }
 

@@ -1,5 +1,5 @@
-import {ask, button, called, counted, dots, families, family, fold, framed, h, hasFocus, hasThumb, head, icon, lineOf, named, on, post, problem, put,
-	searchField, select, show, shown, sign, size, status, store, sum, t, update, verb, when} from "/parts.js";
+import {ask, button, counted, dots, families, family, fold, framed, h, hasFocus, hasThumb, head, icon, lineOf, named, on, person, post, problem, put,
+	searchField, select, senderKey, show, shown, sign, size, status, store, sum, t, update, verb, when} from "/parts.js";
 import {preview} from "/preview.js";
 import {roomPicture} from "/room.js";
 import {VirtualList} from "/virtual.js";
@@ -82,7 +82,7 @@ export function open(main, signal, wanted) {
 			onerror: event => {pictureless.add(arrival); event.target.remove();},
 		}));
 		return [h("span.tick", {"aria-hidden": "true"}, icon("check")), picture, h("span.what", named(entry.stored),
-			h("span.note", dots(isLiar(entry) && t("delivery-liar"), size(entry.size), from && shown(called(from)), when(time(entry)))))];
+			h("span.note", dots(isLiar(entry) && t("delivery-liar"), size(entry.size), from && person(from), when(time(entry)))))];
 	}
 
 	function choose(place, event) {
@@ -194,9 +194,10 @@ export function open(main, signal, wanted) {
 	function drawRoom() {if (room.open) roomPicture(room.lastElementChild, [...entries.values()]);}
 
 	const drawSenders = framed(() => {
-		const names = [...new Set([...entries.values()].map(e => called(e.from)).filter(Boolean))].sort((a, b) => a.localeCompare(b)).slice(0, 500);
+		const senders = [...new Map([...entries.values()].filter(e => e.from).map(({from}) => [senderKey(from), person(from)]))];
+		senders.sort(([, a], [, b]) => a.localeCompare(b));
 		const now = bySender.value;
-		bySender.replaceChildren(...select([["", t("allSenders")], ...names.map(name => [name, shown(name)])]).children);
+		bySender.replaceChildren(...select([["", t("allSenders")], ...senders.slice(0, 500)]).children);
 		bySender.value = now;
 	});
 
@@ -205,7 +206,7 @@ export function open(main, signal, wanted) {
 		const state = byState.value, hasState = e => state === "locked" ? isLocked(e) : state === "liar" ? isLiar(e) : (e.delivery ?? "none") === state;
 		seen = [...entries.values()].filter(entry => entry.stored.toLocaleLowerCase().includes(text)
 			&& (!byFamily.value || family(entry.type, entry.kind) === byFamily.value)
-			&& (!bySender.value || called(entry.from) === bySender.value) && stamp(entry) >= since && (!state || hasState(entry)));
+			&& (!bySender.value || senderKey(entry.from) === bySender.value) && stamp(entry) >= since && (!state || hasState(entry)));
 		seen.sort(ORDERS[order.value]);
 		update(toggle, icon(grid ? "list" : "grid"));
 		toggle.ariaLabel = toggle.title = t(grid ? "asList" : "asGrid");

@@ -1,5 +1,5 @@
 // Pairing, by digits that people compare or by a one-time code.
-import {alarm, answerTo, button, called, choices, dots, eachSecond, field, form, h, h2, hasFocus, label, lasting, on, post, problem, put, qr, replace,
+import {alarm, answerTo, button, choices, dots, eachSecond, field, form, h, h2, hasFocus, label, lasting, on, person, post, problem, put, qr, replace,
 	select, short, shown, store, submit, t, target, verb, warning} from "/parts.js";
 
 // The QR code of a text in a node; nothing if there is none.
@@ -20,7 +20,7 @@ export function pairing(signal) {
 		const values = (...keys) => keys.map(key => [key, t("pair-" + key)]);
 		const draw = () => {
 			const begins = role === "begin", peers = [...store.peers.values()].filter(p => p.via === "waft");
-			const old = near.firstElementChild?.value, options = peers.map(p => [target(p), dots(shown(called(p)) || t("unnamed"), p.id && short(p.id))]);
+			const old = near.firstElementChild?.value, options = peers.map(p => [target(p), person(p)]);
 			if (begins && !hasFocus(near)) {
 				near.replaceChildren(t("peer"), select([...options, ["", t("peerOther")]], old ?? options[0]?.[0] ?? "", {onchange: draw}), typed);
 			}
@@ -68,8 +68,8 @@ export function pairing(signal) {
 				if (code) drawQR(picture, code, t("qrOf", {what: code}));
 			},
 			peer({peer, warning: text}) {
-				replace(who, h("p.big", t("pairComes", {name: peer.contact ?? peer.name ?? "?"})),
-					h("p.note", dots(t(peer.contact ? "isContact" : "isUnverified"), short(peer.id))), text && warning(shown(text)));
+				replace(who, h("p.big", t("pairComes", {who: person(peer)})),
+					h("p.note", dots(t(peer.contact ? "isContact" : "isUnverified"), peer.contact && short(peer.id))), text && warning(shown(text)));
 			},
 			compare(line) {
 				left.remove();

@@ -5,10 +5,11 @@ export * from "/store.js";
 export * from "/types.js";
 export * from "/verbs.js";
 export * from "/words.js";
-import {$, h, named, put, replace, shown, svg} from "/dom.js";
+import {$, h, isolated, named, put, replace, shown, svg} from "/dom.js";
 import {icon} from "/icons.js";
+import {claims, contactName, isContact} from "/store.js";
 import {problem, verb} from "/verbs.js";
-import {has, t} from "/words.js";
+import {has, short, t} from "/words.js";
 
 // A button with the words of a key. `more` is its class or id; `of` tells it from others of its kind.
 export const button = (key, onclick, more = "", of = "") => h("button" + more, {"data-key": key + of, onclick}, t(key));
@@ -62,6 +63,21 @@ export const oneOf = (kind, value) => has(kind + value) ? t(kind + value) : show
 
 // The name of a dialect; "" for Waft's own.
 export const wayOf = via => via === "waft" ? "" : oneOf("via-", via);
+
+// A peer in a line, as the terminal writes it: a contact by the user's own name for it, with a mark, a stranger with its key, and one
+// that has a contact's name as not that contact.
+export function person(peer, via) {
+	const own = contactName(peer);
+	if (own !== undefined) return isolated(own) + (peer.away ? "" : " ✓");
+	const words = peer?.name ? t("strangerIs", {name: peer.name, key: peer.id ? short(peer.id) : t("noKey")})
+		: peer?.id ? t("isStranger", {key: short(peer.id)}) : t("unnamed");
+	return dots(words, claims(peer) && t("notContact", {name: claims(peer)}), wayOf(via));
+}
+
+// The same beside its name.
+export const standing = peer => peer.away ? [t("notHere")] : isContact(peer) ? [t("isContact")]
+	: [peer.id ? t("isStranger", {key: short(peer.id)}) : t("noKey"), claims(peer) && t("notContact", {name: claims(peer)})].filter(Boolean);
+
 export const dots = (...facts) => facts.flat().filter(Boolean).join("\u00a0· ");
 
 // A picture of a QR code, drawn from the rows of the gateway; "1" is dark.

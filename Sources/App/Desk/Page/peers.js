@@ -1,14 +1,13 @@
 // The peers: contacts first, then others, then those who are away.
-import {button, called, deviceIcon, dots, fold, framed, h, h2, head, icon, isContact, linesOf, named, on, oneOf, problem, replace, short, shown, status,
+import {button, called, deviceIcon, dots, fold, framed, h, h2, head, icon, isContact, isolated, linesOf, named, on, oneOf, problem, replace, shown, standing, status,
 	store, t, update, verb, wayOf} from "/parts.js";
 import {visibilitySwitch} from "/visible.js";
 import {openSheet} from "/send.js";
 
 // The kind of device, the dialect's name, and what is known of the key.
 function peerFacts(peer) {
-	if (peer.away) return [t("notHere")];
-	const machine = dots(oneOf("device-", (peer.device ?? "").toLowerCase()), wayOf(peer.via));
-	return [machine, isContact(peer) ? t("isContact") : peer.id ? t("isStranger", {key: short(peer.id)}) : t("noKey")].filter(Boolean);
+	const machine = peer.away ? "" : dots(oneOf("device-", (peer.device ?? "").toLowerCase()), wayOf(peer.via));
+	return [machine, ...standing(peer)].filter(Boolean);
 }
 
 // [contacts, others, away]
@@ -25,7 +24,7 @@ function card(peer) {
 	const name = called(peer) || t("unnamed"), known = !peer.away && isContact(peer), facts = peerFacts(peer);
 	return h("li", h(`button.peer${peer.away ? ".away" : ""}`, {
 		"data-key": "peer-" + (peer.id ?? peer.handle ?? peer.name), onclick: () => openSheet({peers: [peer]}),
-		ariaLabel: t(peer.away ? "queueFor" : "sendTo", {name}) + ". " + facts.join(", "), drop: peer, title: peer.away ? shown(peer.reason) : "",
+		ariaLabel: t(peer.away ? "queueFor" : "sendTo", {who: isolated(name)}) + ". " + facts.join(", "), drop: peer, title: peer.away ? shown(peer.reason) : "",
 	}, h("span.face", deviceIcon(peer), known && h("span.proved", icon("check"))), named(name), h("span.facts", facts.map(fact => h("span", fact)))));
 }
 

@@ -1,5 +1,5 @@
 // Nothing of an item runs: pictures, sound and film come from another origin, all else is text.
-import {alarm, attempt, button, called, dots, family, fold, h, help, icon, lineOf, linesOf, mono, named, oneOf, replace, shown, sign, size, status,
+import {alarm, attempt, button, dots, family, fold, h, help, icon, lineOf, linesOf, mono, named, oneOf, person, replace, shown, sign, size, status,
 	store, t, things, verb, warning, wayOf, when} from "/parts.js";
 import {isLocked} from "/inbox.js";
 
@@ -70,7 +70,7 @@ export async function preview(side, entry, acts) {
 	if (can.has("open")) buttons.prepend(button("open", () => act("inbox", "open", which), ".primary"));
 	if (/failed|parked|no$/.test(known.delivery)) buttons.append(button("retry", acts.retry));
 	replace(facts, table([["type", entry.type && h("span", t("family-" + kind), " ", h("span.help.mono", shown(entry.type)))],
-		["size", size(known.size)], ["sender", own[0] ? called(entry.from) : t("unknownSender")],
+		["size", size(known.size)], ["sender", own[0] ? person(entry.from) : t("unknownSender")],
 		["via", known.via && (wayOf(known.via) || "Waft")], ["arrivedAt", when(known.arrived)],
 		["state", known.delivery && t("delivery-" + known.delivery)], ["subject", known.annotation?.subject], ["contents", line?.contentExplanation],
 		["place", mono(entry.path)], ["checksum", known.digest && mono(known.digest)]]), calls(known.attempts));

@@ -1,11 +1,5 @@
-import {alarm, attempt, button, cardHead, counted, dots, eachSecond, empty, family, field, fold, form, framed, h, hasFocus, head, icon, isolated, label,
-	lasting, named, on, put, row, select, short, shown, size, store, t, warning, wayOf} from "/parts.js";
-
-// The sender as the terminal names it.
-function sender({from, via}) {
-	if (from.contact) return isolated(from.contact);
-	return dots(t("strangerIs", {name: from.name ?? "?", key: from.id ? short(from.id) : t("noKey")}), wayOf(via));
-}
+import {alarm, attempt, button, cardHead, counted, dots, eachSecond, empty, family, field, fold, form, framed, h, hasFocus, head, icon, label,
+	lasting, named, on, person, put, row, select, shown, size, store, t, warning} from "/parts.js";
 
 function itemRow(offer, item, boxes) {
 	const kind = family(item.type, item.kind);
@@ -49,7 +43,7 @@ function card(offer) {
 	const said = (key, text) => text && h("p", h("strong", t(key), ": "), named(text, "bdi"));
 	const node = h("li.card.offer",
 		cardHead(icon(known ? "contacts" : "warn"), h("h2", t("offers", {
-			who: sender(offer), items: counted(offer.count), size: offer.size === undefined ? t("unknownSize") : size(offer.size),
+			who: person(offer.from, offer.via), items: counted(offer.count), size: offer.size === undefined ? t("unknownSize") : size(offer.size),
 		})), [t(known ? "isContact" : offer.from.id ? "provedStranger" : "provedNothing"), offer.free && " · " + t("free", {size: size(offer.free)}), left]),
 		offer.warning && warning(shown(offer.warning)), said("subject", offer.subject), said("note", offer.note),
 		h("ul.things", {onchange: count}, offer.items.map(item => itemRow(offer, item, boxes)), rest > 0 && h("li.help", t("others", {n: rest}))),

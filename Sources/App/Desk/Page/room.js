@@ -1,5 +1,5 @@
 // The room that the Inbox uses: by type, by sender, by day.
-import {called, day, family, h, replace, shown, size, sum, svg, t} from "/parts.js";
+import {day, family, h, person, replace, senderKey, size, sum, svg, t} from "/parts.js";
 
 function sums(entries, key) {
 	const all = new Map();
@@ -21,6 +21,7 @@ const largest = all => [...all].sort((a, b) => b[1] - a[1]);
 
 export function roomPicture(node, entries) {
 	const days = [...sums(entries, e => new Date(e.arrived ?? e.modified).setHours(0, 0, 0, 0))].sort(([a], [b]) => b - a);
+	const senders = new Map(entries.map(({from}) => [senderKey(from), from]));
 	replace(node, bars("byType", largest(sums(entries, e => family(e.type, e.kind))), key => t("family-" + key)),
-		bars("bySender", largest(sums(entries, e => called(e.from))), key => shown(key) || t("unknownSender")), bars("byDay", days, day));
+		bars("bySender", largest(sums(entries, e => senderKey(e.from))), key => key ? person(senders.get(key)) : t("unknownSender")), bars("byDay", days, day));
 }

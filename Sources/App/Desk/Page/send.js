@@ -1,6 +1,6 @@
 // The sheet: items, and what to do with them.
-import {$, alarm, button, call, called, counted, deviceIcon, familyOf, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
-	shown, sign, size, status, submit, t, target, update, verb} from "/parts.js";
+import {$, alarm, button, call, called, counted, deviceIcon, dots, familyOf, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
+	shown, sign, size, standing, status, submit, t, target, update, verb} from "/parts.js";
 import {tar} from "/tar.js";
 import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
 import {peersInOrder} from "/peers.js";
@@ -91,7 +91,7 @@ function drawPeers() {
 	const box = peer => h("label.choice", h("input", {
 		type: "checkbox", "data-key": "to-" + target(peer), defaultChecked: chosen.has(target(peer)),
 		onchange: event => {event.target.checked ? chosen.set(target(peer), peer) : chosen.delete(target(peer)); drawGo();},
-	}), deviceIcon(peer), named(called(peer) || t("unnamed")), peer.away && h("span.note", t("notHere")));
+	}), deviceIcon(peer), named(called(peer) || t("unnamed")), h("span.note", dots(standing(peer))));
 	const all = peersInOrder().flat();
 	update($("sheet-peers"), all.length ? all.map(box) : help("nobodyTitle"));
 	drawGo();

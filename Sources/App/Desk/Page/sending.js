@@ -1,11 +1,11 @@
 // Sendings of this window. Files of the browser stream through.
-import {call, called, changed, counted, post, problem, read, say, store, sum, t, target, verb} from "/parts.js";
+import {call, changed, counted, person, post, problem, read, say, store, sum, t, target, verb} from "/parts.js";
 import {okay, sample, settle, transferOf} from "/events.js";
 
 let number = 0;
 
 function begin(peer, items) {
-	const transfer = transferOf({key: "out-" + ++number, way: "out", peer, to: called(peer) || t("unnamed"), items, count: items.length,
+	const transfer = transferOf({key: "out-" + ++number, way: "out", peer, to: person(peer), items, count: items.length,
 		total: sum(items, item => item.size), state: "asking", stop: new AbortController()});
 	store.transfers.set(transfer.key, transfer);
 	changed("transfers");
@@ -47,7 +47,7 @@ function finish(transfer, end) {
 	const cancelled = transfer.stop.signal.aborted || (end.exit === 130 && !transfer.reason);
 	const reason = good || cancelled ? "" : transfer.reason ?? (transfer.results.length ? "" : problem(end));
 	Object.assign(transfer, {state: "over", good, cancelled, note: "", reason});
-	say(t(!good ? "saidNotSent" : transfer.queued ? "saidQueued" : "saidSent", {items: counted(n), name: transfer.to}));
+	say(t(!good ? "saidNotSent" : transfer.queued ? "saidQueued" : "saidSent", {items: counted(n), who: transfer.to}));
 	changed("transfers");
 	changed("outbox");
 }

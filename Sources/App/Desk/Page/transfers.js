@@ -1,5 +1,5 @@
-import {alarm, called, cardHead, changed, counted, dots, eachSecond, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated, lasting, linesOf, named,
-	on, oneOf, problem, put, row, shown, sign, size, store, svg, t, update, verb, when} from "/parts.js";
+import {alarm, cardHead, changed, counted, dots, eachSecond, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated, lasting, linesOf, named,
+	on, oneOf, person, problem, put, row, shown, sign, size, store, svg, t, update, verb, when} from "/parts.js";
 import {okay} from "/events.js";
 
 // Bytes a second over the last three seconds; 0 if nothing moves.
@@ -34,14 +34,14 @@ function plot({samples}) {
 }
 
 function heading({way, to, peer, count, results}) {
-	const who = isolated(way === "out" ? to : called(peer) || "?");
+	const who = way === "out" ? to : person(peer);
 	return t(way === "out" ? "itemsTo" : "itemsFrom", {items: counted(count || results.length || 1), who});
 }
 
 function state({way, to, state, queued, good, cancelled, results, count}) {
 	const stored = results.filter(okay).length;
 	if (queued && (good || state === "asking")) return t("queuedAs");
-	if (state === "asking") return t("waitingFor", {name: to});
+	if (state === "asking") return t("waitingFor", {who: to});
 	if (cancelled) return t("cancelled");
 	if (state === "handling") return t("allStored");
 	if (state === "moving") return t(way === "out" ? "sending" : "receiving");
@@ -98,7 +98,7 @@ async function drawOutbox(node) {
 		await drawOutbox(node);
 		if (done.exit) node.append(alarm(problem(done)));
 	}}, t(key));
-	const who = ({peer, to}) => isolated(called(peer ?? {id: to, name: to}));
+	const who = ({peer, to}) => peer || store.contacts.has(to) ? person(peer ?? {id: to}) : isolated(to);
 	const card = job => h("li.card.job", cardHead(icon("history"), h("h3", t("itemsTo", {items: counted(job.count), who: who(job)})),
 		dots(t("job-state-" + job.state), job.state === "waiting" && job.due && t("nextTry", {time: when(job.due)}), size(job.size)),
 	/waiting|failed/.test(job.state) && act(job, "retry", "job-retry"),

@@ -49,6 +49,12 @@ package final class ContactBook: Sendable {
         return try load(isLocked: false)
     }
 
+    /// A peer as it is written for the user. If the contacts cannot be read, every peer is a stranger.
+    /// - Parameter name: the peer's name for itself, nil if it does not tell it; ignored for a contact.
+    package func introduction(of peer: PeerID, callingItself name: String?) -> Introduction {
+        ((try? snapshot()) ?? .empty).introduction(of: peer, callingItself: name)
+    }
+
     private func known(_ stamp: FileStamp) -> ContactSnapshot? {
         reading.withLock { reading in
             guard let reading, reading.isSettled, reading.stamp == stamp else { return nil }

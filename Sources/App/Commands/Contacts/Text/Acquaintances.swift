@@ -14,7 +14,7 @@ struct Acquaintances: Sendable {
     func person(_ peer: PeerID, callingItself name: String?) -> Person {
         Person(
             id: peer, ownName: name,
-            introduction: ((try? book.snapshot()) ?? .empty).introduction(of: peer, callingItself: name))
+            introduction: book.introduction(of: peer, callingItself: name))
     }
 
     /// The names of the contacts; empty if they cannot be read. May block on the disk.

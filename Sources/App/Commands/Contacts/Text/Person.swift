@@ -1,3 +1,5 @@
+import Control
+import Endpoints
 import Sharing
 
 /// A peer in text and in `--json`, the same in every verb: a contact by the user's own name for it with a mark, a stranger
@@ -18,6 +20,24 @@ struct Person: Sendable {
     static func line(_ words: String, isContact: Bool) -> String {
         // The key comes last and must not be cut off: the name that a stranger gives itself has at most 63 bytes.
         TerminalText.escaped(words, limit: 800) + (isContact ? " \(Glyph.check)" : "")
+    }
+
+    /// The same of a peer in a message of the receiver.
+    /// - Parameters:
+    ///   - name: that it gives itself.
+    ///   - peer: the id of its key; nil for a peer that proved none.
+    ///   - via: the dialect in which it came; nil for an unknown one.
+    static func line(_ contact: String?, claims: String?, name: String, peer: String?, via: String?) -> String {
+        if let contact { return line(contact, isContact: true) }
+        let stranger = Introduction(
+            strangerNamed: ShownText.peerName(name), key: peer.flatMap { PeerID(text: $0)?.short },
+            unprovenBy: peer == nil ? via.map { DialectTable.known[$0] } : nil, claims: claims)
+        return line(stranger.line, isContact: false)
+    }
+
+    static func line(_ arrival: ArrivalSummary) -> String {
+        line(
+            arrival.contact, claims: arrival.claims, name: arrival.peerName, peer: arrival.peer, via: arrival.via)
     }
 
     /// The same as the title of an activity, not escaped.

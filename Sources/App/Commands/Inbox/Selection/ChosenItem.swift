@@ -35,7 +35,7 @@ enum ChosenItem {
             switch item {
             case .item(let entry):
                 if json {
-                    EventLine.arrival(JournalFields(entry)).print()
+                    EventLine.arrival(JournalFields(entry, people)).print()
                 } else {
                     Console.shared.result(JournalText.line(entry, people))
                 }
