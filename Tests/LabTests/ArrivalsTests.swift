@@ -74,7 +74,7 @@ struct ArrivalsTests {
                 try await eventually { place.opened == "file://\(place.inbox)/report.pdf\n" }
                 let text = try await place.desktop.closeAll()
                 #expect(text.contains("3 items have arrived"), "\(text)")
-                #expect(text.contains("“report.pdf” and 2 more from stranger \"study\" ("), "\(text)")
+                #expect(text.contains("“report.pdf” and 2 more from stranger &quot;study&quot; ("), "\(text)")
                 try await place.send("c.txt")
                 try await place.desktop.displays(1)
                 try await place.desktop.choose("Show in folder")

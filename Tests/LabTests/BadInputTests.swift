@@ -27,6 +27,21 @@ struct BadInputTests {
         }
     }
 
+    @Test("the name of a contact in the place of a file says how a machine is named, and a near name is asked about")
+    func machineAsFile() async throws {
+        try await withTemporaryFolder { folder in
+            let (study, kitchen) = (sender(folder), Host.loopback(folder + "/kitchen"))
+            try await study.allow(kitchen, "kitchen")
+            let file = try file(folder)
+            let place = try await study.run(arguments: ["send", file, "kitchen"])
+            expect(place, exit: 66, saying: "kitchen is no file here, but a contact: write kitchen: or --to kitchen")
+            let other = try await study.run(arguments: ["send", file, "attic"])
+            expect(other, exit: 66, saying: "attic: there is no such file or folder")
+            let near = try await study.run(arguments: ["send", file, "--to", "kichen"])
+            expect(near, exit: 10, saying: "did you mean kitchen?")
+        }
+    }
+
     @Test("a --type that the item cannot have is 64, and no peer gets an offer")
     func typeOfAnotherKind() async throws {
         try await withTemporaryFolder { folder in

@@ -98,12 +98,9 @@ struct PairingTests {
     ) async throws -> (seen: [String], exits: [Int]) {
         let kitchen = try await hosts.kitchen.atTerminal(["pair", "--accept", "--timeout", "60"]) { kitchen in
             try await kitchen.transcript.says("Waiting for a peer")
-            async let answered: Void = kitchen.compare(answers.0)
-            let study = try await hosts.study.atTerminal(["pair", receiver.address]) { study in
-                try await study.compare(answers.1)
+            return try await hosts.study.atTerminal(["pair", receiver.address]) { study in
+                try await kitchen.compare(answers.0, with: study, answers.1)
             }
-            try await answered
-            return study
         }
         return ([kitchen.text, kitchen.result.text], [kitchen.exit, kitchen.result.exit])
     }

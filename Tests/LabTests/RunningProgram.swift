@@ -58,6 +58,13 @@ struct RunningProgram: Sendable {
         try await transcript.says("Does the other screen show the same?")
         try await type(answer + "\n")
     }
+
+    /// The same on both sides of a pairing. Both ask before one of them can end it.
+    func compare(_ answer: String, with other: RunningProgram, _ otherAnswer: String) async throws {
+        for side in [self, other] { try await side.transcript.says("Does the other screen show the same?") }
+        try await type(answer + "\n")
+        try await other.type(otherAnswer + "\n")
+    }
 }
 
 extension Host {

@@ -84,8 +84,12 @@ struct PeersList: Sendable {
 
     private func show(_ peers: [(key: Key, peer: FoundPeer)]) {
         let all = peers.map { ($0.peer, people.person($0.peer.id, callingItself: $0.peer.card?.name)) }
-        for (peer, person) in all where person.isContact { Console.shared.result(Self.line(peer, person)) }
-        for (peer, person) in all where !person.isContact { Console.shared.result(Self.line(peer, person)) }
+        let width = all.map(\.1.standing.count).max() ?? 0
+        for isContact in [true, false] {
+            for (peer, person) in all where person.isContact == isContact {
+                Console.shared.result(Self.line(peer, person, width))
+            }
+        }
     }
 
     private func show(_ peer: FoundPeer) {
@@ -95,12 +99,13 @@ struct PeersList: Sendable {
     }
 
     /// `kitchen  contact  k7qf-9m2c-x4ap-t0zd  192.168.1.7:9238`.
-    static func line(_ peer: FoundPeer, _ person: Person) -> String {
+    /// - Parameter width: columns of its standing, of the longest in the list.
+    static func line(_ peer: FoundPeer, _ person: Person, _ width: Int = 0) -> String {
         let address = peer.target.addressTexts.first.map { TerminalText.escaped($0) } ?? ""
         // A stranger without a key has the protocol beside its name already.
         let via = peer.dialect.provesKeys || peer.id.unprovenBy != nil ? "" : "  (\(peer.dialect.name))"
         let own = peer.remembered.map { "  (remembered as \(TerminalText.escaped($0)): present)" } ?? ""
-        let standing = padded(person.standing, to: 9)
+        let standing = padded(person.standing, to: max(width + 1, 9))
         return "\(padded(person.name, to: nameWidth))\(standing) \(peer.id.short)  \(address)\(via)\(own)"
     }
 

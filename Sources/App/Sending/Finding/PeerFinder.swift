@@ -103,8 +103,8 @@ package struct PeerFinder: Sendable {
             if let target = search.target { return target }
             if Task.isCancelled { throw SendError(.cancelled, "cancelled") }
             if await Self.isHost(name), let target = target(host: name, port: Endpoints.defaultPort) { return target }
-            let near = nearName(to: name, in: search)
-            let way = searches ? near.map { "; did you mean \($0)?" } ?? "" : " (discovery is off: give host:port)"
+            let near = nearName(to: name, in: search).map { "; did you mean \($0)?" } ?? ""
+            let way = searches ? near : " (discovery is off: give host:port)" + near
             throw SendError(
                 .notFound, "no machine named \(name) was found\(way)",
                 advice: searches ? Self.advice(nameless: search.nameless, named: search.names) : [])
