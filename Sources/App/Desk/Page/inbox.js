@@ -117,9 +117,9 @@ export function open(main, signal, wanted) {
 	// Verbs take items that arrived by Waft: with numbers.
 	const able = () => [...chosen].filter(Number);
 
-	// Runs a verb of the Inbox for items, and says what came of it.
+	// Runs a verb of the Inbox for items, and says what came of it. A number can be the name of another item, a path cannot.
 	async function act(name, keys = able(), ...more) {
-		const result = await verb(["inbox", name, ...keys, ...more]), checked = lineOf(result, "verified");
+		const result = await verb(["inbox", name, ...keys.map(key => entries.get(key)?.path ?? key), ...more]), checked = lineOf(result, "verified");
 		for (const line of result.lines) if (/taken|removed/.test(line.event)) forget(line);
 		const faults = result.lines.filter(line => /^(changed|missing|unreadable|absent|failed)$/.test(line.event));
 		const text = checked ? t("verified", {n: checked.ok}) + faults.map(f =>

@@ -44,7 +44,7 @@ const calls = (attempts = []) => attempts.length > 0 && fold(t("calls", {n: atte
 
 export async function preview(side, entry, acts) {
 	const inside = h("div.inside", status(t("loading"))), error = alarm(), menu = h("div.openers"), buttons = h("div.row"), facts = h("div"), warn = h("div");
-	const locked = isLocked(entry), own = entry.arrival ? ["inbox"] : [], which = entry.arrival ?? entry.path, kind = family(entry.type, entry.kind);
+	const locked = isLocked(entry), own = entry.arrival ? ["inbox"] : [], which = entry.path, kind = family(entry.type, entry.kind);
 	replace(side, h("div.head", h("h2.what", named(entry.stored)), sign(t("close"), "cross", acts.close)), warn, inside, buttons, menu, error, facts);
 	const act = (...words) => attempt(error, ...words);
 	const openIn = async () => {

@@ -31,7 +31,8 @@ enum ItemWord {
         let named = meant(try reader.entries(named: word))
         switch (numbered, named) {
         case (let numbered?, let named?) where named.isThere && named.arrival.number != numbered.arrival.number:
-            return .either(numbered: numbered, named: named)
+            // An item that has left gives its number up for a name.
+            return numbered.isThere ? .either(numbered: numbered, named: named) : .item(named)
         case (let entry?, _), (nil, let entry?): return .item(entry)
         case (nil, nil): return .nothing
         }
