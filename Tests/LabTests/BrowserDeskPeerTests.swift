@@ -49,10 +49,11 @@ extension BrowserDeskTests {
                             let card = try await browser.text("main [data-key=\"peer-\(impostor.id)\"]")
                             #expect(card.contains("not your contact Study"), "\(card)")
                             try await browser.click("main .head .primary")
-                            let chip = "document.querySelector('#sheet-peers [data-key=\"to-%\"]').parentNode.innerText.replace(/[\\u2068\\u2069]/g, '')"
                             let texts: [String] = try await browser.script(
-                                "return [\([study.id, impostor.id].map { chip.replacing("%", with: $0) }.joined(separator: ", "))]"
-                            )
+                                """
+                                return ["\(study.id)", "\(impostor.id)"].map(id => document.querySelector(
+                                    `#sheet-peers [data-key="to-${id}"]`).parentNode.innerText.replace(/[\\u2068\\u2069]/g, ""))
+                                """)
                             #expect(texts.first?.contains("contact, key proved") == true, "\(texts)")
                             #expect(texts.last?.contains("not your contact Study") == true, "\(texts)")
                             try await browser.press("Escape")
