@@ -12,7 +12,7 @@ import Testing
 
 @Suite("A receiver announces itself", .timeLimit(.minutes(1)))
 struct AnnouncingTests {
-    /// What is announced, by the names that the directory was given.
+    /// The announced services, by the names that the directory was given.
     private final class Records: ServiceDirectory {
         let published = Recorder<ServiceDescription>()
         let withdrawn = Recorder<String>()

@@ -118,7 +118,7 @@ struct HoleTests {
             return true
         }
         let size = try #require(kept.first?.size)
-        // What came after the last step is lost with the program.
+        // Bytes after the last step are lost with the program.
         #expect(isKilled ? size >= 9 << 20 && size <= cut : size == cut)
         let staged = try inbox.stage(transfer: TransferID(), item: 0, isTree: false, partial: try Self.key())
         var rest = try entry(nil, size: UInt64(bytes.count))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a test sees of this machine unless it names more: no programs and no applications of a desktop, whether one is
+/// The programs of this machine that a test sees unless it names more: no programs and no applications of a desktop, whether one is
 /// installed here or not.
 enum BareSystem {
     /// A search path.

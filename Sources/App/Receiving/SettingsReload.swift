@@ -88,7 +88,7 @@ actor SettingsReload {
         return report
     }
 
-    /// Judges settings before they are used. What is missing is said in the log, once.
+    /// Judges settings before they are used. The log has each missing program once.
     ///
     /// - Throws: `ReceiverError` `setting` for faults of the file.
     func judge(_ settings: Settings) throws(ReceiverError) {

@@ -72,7 +72,7 @@ struct PeersList: Sendable {
                 return
             }
         }
-        // Ctrl-C: what was found until now.
+        // After Ctrl-C: the peers that were found until now.
         show(first ?? [])
     }
 

@@ -17,7 +17,7 @@ struct InstalledUnits: Equatable {
     ///   - folders: those in which systemd looks, the first one counts.
     ///   - own: the folder in which `waft service install` writes.
     static func first(in folders: [String], besides own: String) -> InstalledUnits? {
-        // What is below /run is gone after the next start.
+        // Files below /run are gone after the next start.
         let others = folders.filter { $0 != own && !$0.hasPrefix("/run/") }
         guard let folder = others.first(where: { access("\($0)/\(ServiceUnits.service)", F_OK) == 0 }) else {
             return nil

@@ -25,7 +25,7 @@ struct ServiceUnits {
         return port.map { [service, Unit(name: Self.socket, text: socketText($0))] } ?? [service]
     }
 
-    /// What a user's folders and port change in units that are installed for everybody.
+    /// The lines that a user's folders and port add to units that are installed for everybody.
     ///
     /// - Parameters:
     ///   - home: `WAFT_HOME`; nil for the usual folders.

@@ -40,7 +40,7 @@ package struct ReceivingHost: Sendable {
     }
 }
 
-/// What a receiver shows of itself, and to whom.
+/// The facts that a receiver shows of itself, and the peers that see them.
 struct Presence: Hashable, Sendable {
     var card: Card
     var visibility: Visibility

@@ -148,7 +148,7 @@ extension StagedFiles {
         guard let size = entry.size, size >= Self.preallocationThreshold,
             let size = Int64(exactly: sealing?.bytes(ofContents: size) ?? size), !staging.isInMemory
         else { return false }
-        // What is there of a resumed file keeps its holes.
+        // The kept part of a resumed file keeps its holes.
         let start = sealing == nil ? Int64(clamping: entry.offset) : 0
         guard size > start else { return false }
         do throws(SystemError) {

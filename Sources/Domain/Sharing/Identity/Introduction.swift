@@ -41,7 +41,7 @@ package struct Introduction: Hashable, Sendable {
         return facts.isEmpty ? who : "\(who) (\(facts.joined(separator: ", ")))"
     }
 
-    /// What it is, beside its name in a list: `contact`, `stranger`, `stranger by AirDrop`, `not your contact anna`.
+    /// Its standing, beside its name in a list: `contact`, `stranger`, `stranger by AirDrop`, `not your contact anna`.
     package var standing: String {
         if isContact { return "contact" }
         return claims.map { "not your contact \($0)" } ?? "stranger" + (unprovenBy.map { " by \($0.title)" } ?? "")

@@ -21,7 +21,7 @@ struct ResponderCheck: DoctorCheck {
         return Self.findings(daemonFault: fault, told: told, owners, embedded: Directories.embeddedFault)
     }
 
-    /// What avahi-daemon tells the network about this machine, whatever Waft announces.
+    /// The records that avahi-daemon publishes of this machine, beside those of Waft.
     struct Told: Hashable {
         /// The machine's host name with its domain.
         var hostName: String

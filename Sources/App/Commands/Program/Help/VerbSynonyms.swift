@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Words of other programs for what a verb of Waft does.
+/// Words of other programs, and the verb of Waft that each means.
 enum VerbSynonyms {
     /// The words to type for each; the first that the program has is meant.
     private static let verbs: [String: [String]] = [
