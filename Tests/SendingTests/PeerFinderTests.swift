@@ -42,7 +42,7 @@ struct PeerFinderTests {
         let failure = await #expect(throws: SendError.self) {
             try await find(peer(.keyed, 1, [old]), peer(.keyed, 2, [new]))
         }
-        #expect(failure?.description.hasPrefix("2 peers are called mac: ") == true)
+        #expect(failure?.description.hasPrefix("2 peers are called mac; ") == true)
     }
 
     @Test("asks whether a near name was meant: a contact's first, never one of a stranger that has a contact's name")

@@ -236,9 +236,12 @@ package struct PeerFinder: Sendable {
             matches = matches.filter { $0.value.dialect.provesKeys }
         }
         guard matches.count <= 1 else {
-            let ids = matches.keys.map(\.short).sorted().joined(separator: ", ")
+            let people = matches.values.map { introduction(of: $0.id, callingItself: $0.card?.name) }
             throw SendError(
-                .ambiguous, "\(matches.count) peers are called \(name): \(ids); give the beginning of the id")
+                .ambiguous, "\(matches.count) peers are called \(name); give the beginning of the id",
+                advice: people.sorted { $0.isContact && !$1.isContact }.map { person in
+                    ([person.key, person.name, person.standing] as [String?]).compactMap(\.self).joined(separator: "  ")
+                })
         }
         return Search(target: matches.values.first?.target, nameless: nameless, named: named)
     }
