@@ -54,7 +54,22 @@ struct LockWatchTests {
         #expect(watched.events.all == [.locked(.screen), .locked(.request)])
     }
 
-    @Test("sessions of other users, of greeters and of terminals say nothing")
+    @Test("the signal Lock locks for a session without a screen too, whose hint says nothing")
+    func terminal() async throws {
+        let session = FakeSession("1", type: "tty")
+        let logind = try await FakeLogind(sessions: [session])
+        defer { logind.end() }
+        let watched = try WatchedLock(logind.address)
+        try await logind.heard.first { $0 == .read("1") }
+        var locked = session
+        locked.isLocked = true
+        logind.change(locked)
+        logind.send(.lock(session: "1"))
+        try await watched.events.element(1)
+        #expect(watched.events.all == [.locked(.request)])
+    }
+
+    @Test("sessions of other users and of greeters say nothing, and the hint of a terminal's neither")
     func otherSessions() async throws {
         let others = [
             FakeSession("other", user: geteuid() + 1), FakeSession("greeter", userClass: "greeter"),
@@ -67,7 +82,7 @@ struct LockWatchTests {
         try await logind.heard.first { $0 == .read("terminal") }
         #expect(!logind.heard.all.contains(.read("other")))
         for var session in others {
-            logind.send(.lock(session: session.id))
+            if session.type != "tty" { logind.send(.lock(session: session.id)) }
             session.isLocked = true
             logind.change(session)
             logind.end(session)

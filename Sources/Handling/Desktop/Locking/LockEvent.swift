@@ -15,7 +15,7 @@ package enum LockEvent: Hashable, Sendable {
 package enum LockReason: String, Hashable, Sendable {
     /// The screen of a session is locked (org.freedesktop.login1(5), `LockedHint`).
     case screen
-    /// A program asked for the lock of a session, as `loginctl lock-session` does (the signal `Lock`).
+    /// A program asked for the lock of a session of any type, as `loginctl lock-session` does (the signal `Lock`).
     case request
     /// The machine goes to sleep. It waits for the end of the event's handling, within logind's `InhibitDelayMaxSec`
     /// (5 seconds), while a delay is wanted.

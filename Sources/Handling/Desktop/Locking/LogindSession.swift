@@ -16,8 +16,10 @@ struct LogindSession: Hashable, Sendable {
     var state = ""
     var isLocked = false
 
+    /// Whether it is a person's, at a screen or not: no greeter, no lock screen.
+    var isPersonal: Bool { userClass == "user" }
     /// Whether a person uses it at a screen.
-    var isPresent: Bool { userClass == "user" && Self.graphicalTypes.contains(type) && state != "closing" }
+    var isPresent: Bool { isPersonal && Self.graphicalTypes.contains(type) && state != "closing" }
     var isLockedScreen: Bool { isPresent && isLocked }
 
     /// Takes the properties from an `a{sv}`, which may have only some of them.

@@ -119,7 +119,8 @@ struct LogindWatch {
                 post(table.set(path, session))
             }
             try await read(path, client)
-        case .lock(let path): if table[path]?.isPresent == true { queue.post(.locked(.request)) }
+        // Of a terminal too: only the hint needs a screen.
+        case .lock(let path): if table[path]?.isPersonal == true { queue.post(.locked(.request)) }
         }
     }
 
