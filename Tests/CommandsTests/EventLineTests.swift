@@ -343,6 +343,10 @@ private struct Samples {
                     mode: "passphrase")),
             EventLine(
                 ProtectionReport(
+                    protection: "complete", isSetUp: true, isDropBox: false, isUnlocked: false, wasUnlocked: true,
+                    since: 0, mode: "passphrase", reason: "screen", isLocking: true)),
+            EventLine(
+                ProtectionReport(
                     protection: "none", isSetUp: false, isDropBox: false, isUnlocked: false, wasUnlocked: false,
                     since: 0, reason: "screen")),
             .service(ServiceStanding.Fields(system: false, state: "active", startsByItself: true)),

@@ -29,6 +29,20 @@ struct AskedCallTests {
         #expect(lab.journal[arrival.number]?.attempts.map(\.isAsked) == [false, true])
     }
 
+    @Test("is answered as locked if the lock ends its handler, and the delivery stays as it was")
+    func locked() async throws {
+        let lab = DeliveryLab([photos, second], caller: ScriptedCaller { _ in nil })
+        let arrival = try lab.arrive()[0]
+        try await lab.run { engine in
+            async let answer = engine.open(arrival.number, in: second.identifier.text)
+            try await lab.caller.calls.element(1)
+            lab.caller.lock(arrival.number)
+            #expect(await answer == .locked)
+        }
+        #expect(lab.journal[arrival.number]?.attempts.map(\.isAsked) == [true])
+        #expect(lab.journal[arrival.number]?.state != .yes)
+    }
+
     @Test("leaves a finished delivery as it was after any answer but yes")
     func unchanged() async throws {
         let lab = DeliveryLab(

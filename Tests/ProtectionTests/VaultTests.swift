@@ -191,6 +191,13 @@ struct VaultTests {
             #expect(open(vault).count == 4)
             vault.hold()
         }
+        #expect(vault.hasKeys(for: .complete) && vault.standing.isLocking && vault.standing.isUnlocked)
+        vault.hold(all: true)
+        #expect(open(vault) == [.none] && vault.hasKeys(for: .untilFirstUnlock))
+        let sealed = try header(vault, .untilFirstUnlock)
+        #expect(code { _ = try vault.fileKey(of: sealed) } == .locked)
+        vault.lock(all: true)
+        #expect(!vault.standing.isLocking && !vault.hasKeys(for: .untilFirstUnlock))
     }
 
     @Test("only an item that was opened for a person or a handler postpones the lock of an idle receiver")

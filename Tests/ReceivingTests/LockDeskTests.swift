@@ -77,6 +77,32 @@ struct LockDeskTests {
         #expect(vault.standing.cause == .screen)
     }
 
+    @Test("a second lock joins the first and closes what it asks for, and an unlock waits for the end of both")
+    func within() async throws {
+        let (asked, gate) = (Recorder<Bool>(), AsyncStream<Void>.makeStream())
+        let desk = desk(reading: {
+            asked.record(true)
+            for await _ in gate.stream { break }
+        })
+        try await desk.unlock(identities)
+        let first = Task { await desk.lock(because: .command, within: .seconds(3_600)) }
+        try await asked.first { $0 }
+        #expect(vault.standing.isLocking && vault.standing.isUnlocked && vault.canOpen(.untilFirstUnlock))
+        #expect(vault.standing.cause == .command)
+        let second = Task { await desk.lock(all: true, because: .idle, within: .seconds(3_600)) }
+        while vault.canOpen(.untilFirstUnlock) { await Task.yield() }
+        let unlocking = Task { try await desk.unlock(identities) }
+        gate.continuation.yield()
+        await first.value
+        await second.value
+        _ = try await unlocking.value
+        #expect(vault.canOpen(.complete) && !vault.standing.isLocking)
+        #expect(
+            steps.all.suffix(3) == [
+                "locked false", "protected-data-did-become-available true false", "unlocked true",
+            ])
+    }
+
     @Test("an unlock waits for the lock before it, and an end needs no lock")
     func again() async throws {
         let desk = desk()

@@ -19,8 +19,10 @@ extension ReceiverParts {
     private func report(_ standing: VaultStanding) -> ProtectionReport {
         var report = ProtectionReport(
             protection: plan.settings.protection.rawValue, isSetUp: standing.isSetUp, isDropBox: standing.isDropBox,
-            isUnlocked: standing.isUnlocked, wasUnlocked: standing.wasUnlocked, since: standing.since.milliseconds,
-            mode: standing.mode?.rawValue, waitingItems: itemsBehindLock, reason: standing.cause?.rawValue)
+            isUnlocked: standing.isUnlocked && !standing.isLocking, wasUnlocked: standing.wasUnlocked,
+            since: standing.since.milliseconds,
+            mode: standing.mode?.rawValue, waitingItems: itemsBehindLock, reason: standing.cause?.rawValue,
+            isLocking: standing.isLocking)
         do throws(VaultError) { try vault.check() } catch { report.fault = error.description }
         return report
     }
@@ -36,7 +38,8 @@ extension ReceiverParts {
     /// Whether names and pictures of items are not shown: they are sealed, and Waft is locked.
     var hidesNames: Bool {
         let standing = vault.standing
-        return standing.isSetUp && !standing.isDropBox && !standing.isUnlocked && plan.settings.protection.isSealed
+        let isOpen = standing.isUnlocked && !standing.isLocking
+        return standing.isSetUp && !standing.isDropBox && !isOpen && plan.settings.protection.isSealed
     }
 
     /// Answers a request from the control socket. Nothing of a request is logged.

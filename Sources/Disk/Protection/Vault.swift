@@ -9,6 +9,19 @@ private import Synchronization
 /// Anybody may receive with the public keys. A lock wipes the key pair L; U stays until everything is locked, or the
 /// receiver ends.
 package final class Vault: Sendable {
+    /// Why nothing more is opened with keys that are in memory.
+    private enum Hold {
+        /// An unlock tells the handlers first.
+        case unlocking
+        /// A lock waits for those who read; with `all` it closes U too.
+        case locking(all: Bool)
+
+        func covers(_ role: IdentityRole) -> Bool {
+            if case .locking(all: true) = self { return true }
+            return role == .whileUnlocked
+        }
+    }
+
     private struct State {
         var recipients: ProtectionRecipients?
         /// Why the public keys are not known.
@@ -21,19 +34,24 @@ package final class Vault: Sendable {
         var since: WallTime
         /// Of the last lock; nil while unlocked.
         var cause: LockCause?
-        /// Whether nothing more is opened with L, which is in memory still, or just now.
-        var isHeld = false
+        /// Nil if all keys in memory are used.
+        var hold: Hold?
         var lastUse = ContinuousClock.now
 
         var isUnlocked: Bool { identities[.whileUnlocked] != nil }
         /// Whether there is something to guard: private keys, or contents that are sealed while they come.
         var isSecret: Bool { recipients != nil || fault != nil || !identities.isEmpty }
         var wasUnlocked: Bool { identities[.sinceFirstUnlock] != nil }
+        var isLocking: Bool {
+            if case .locking = hold { true } else { false }
+        }
+
+        func isHeld(_ role: IdentityRole) -> Bool { hold?.covers(role) ?? false }
 
         var standing: VaultStanding {
             VaultStanding(
                 isSetUp: recipients != nil, isDropBox: recipients?.isDropBox ?? false, isUnlocked: isUnlocked,
-                wasUnlocked: wasUnlocked, since: since, mode: origin ?? recipients?.own?.keeper,
+                isLocking: isLocking, wasUnlocked: wasUnlocked, since: since, mode: origin ?? recipients?.own?.keeper,
                 cause: cause)
         }
     }
@@ -75,7 +93,13 @@ package final class Vault: Sendable {
     /// Whether items of a class can be opened now.
     package func canOpen(_ protection: ProtectionClass) -> Bool {
         guard let role = IdentityRole(protection) else { return true }
-        return state.withLock { $0.identities[role] != nil && (role != .whileUnlocked || !$0.isHeld) }
+        return state.withLock { $0.identities[role] != nil && !$0.isHeld(role) }
+    }
+
+    /// Whether the keys of a class are in memory, also while no new item is opened with them.
+    package func hasKeys(for protection: ProtectionClass) -> Bool {
+        guard let role = IdentityRole(protection) else { return true }
+        return state.withLock { $0.identities[role] != nil }
     }
 
     /// Whether L is in memory, also while it is held.
@@ -100,9 +124,9 @@ package final class Vault: Sendable {
 
     /// The purpose for which a sealed file is opened.
     package enum Use: Sendable {
-        /// A person or a handler begins to read: nothing is opened with L while it is held.
+        /// A person or a handler begins to read: nothing is opened with a key that is held.
         case reading
-        /// One of those reads on, who has begun before L was held.
+        /// One of those reads on, who has begun before the key was held.
         case admitted
         /// The receiver itself looks for what it has. It does not postpone the lock of an idle receiver.
         case recognising
@@ -114,10 +138,11 @@ package final class Vault: Sendable {
     ///   a drop box, `foreign` if no key opens it, `notSetUp`; `damaged`, `storage`.
     package func fileKey(of header: AgeHeader, for use: Use = .reading) throws(VaultError) -> SecretBytes {
         let (identities, refusal) = state.withLock { state -> ([AgeIdentity], VaultError) in
-            let isHeld = state.isHeld && use == .reading
-            let roles = IdentityRole.allCases.filter { $0 != .whileUnlocked || !isHeld }
+            let roles = IdentityRole.allCases.filter { use != .reading || !state.isHeld($0) }
             let identities = roles.flatMap { state.identities[$0] ?? [] }
-            if state.isUnlocked, state.wasUnlocked, !isHeld { return (identities, .foreign) }
+            if state.isUnlocked, state.wasUnlocked, roles.count == IdentityRole.allCases.count {
+                return (identities, .foreign)
+            }
             guard let recipients = state.recipients else { return (identities, state.fault ?? .notSetUp) }
             return (identities, recipients.isDropBox ? .noIdentity : .locked)
         }
@@ -164,7 +189,7 @@ package final class Vault: Sendable {
         guard identities.match(recipients) else { throw folder.swapped(recipients, identities) }
         try changeState { state throws(VaultError) in
             if !state.isSecret { guardMemory(true) }
-            if !state.isUnlocked { state.isHeld = isHeld }
+            if !state.isUnlocked { state.hold = isHeld ? .unlocking : nil }
             (state.recipients, state.fault) = (recipients, nil)
             state.known = identities.publicKeys
             for role in IdentityRole.allCases {
@@ -177,18 +202,26 @@ package final class Vault: Sendable {
         }
     }
 
-    /// Opens nothing more with L, which stays in memory for those who read already: a lock begins.
-    package func hold() { state.withLock { $0.isHeld = true } }
+    /// Opens nothing more with L, and with `all` with U, which stay in memory for those who read already: a lock begins.
+    ///
+    /// - Parameter cause: nil for that of the lock that is under way.
+    package func hold(all: Bool = false, because cause: LockCause? = nil) {
+        // Never throws.
+        try? changeState { state throws(VaultError) in
+            state.hold = .locking(all: all)
+            state.cause = cause ?? state.cause
+        }
+    }
 
     /// Opens with L what comes: an unlock has ended.
-    package func release() { state.withLock { $0.isHeld = false } }
+    package func release() { state.withLock { $0.hold = nil } }
 
     /// Wipes the key pair L, and with `all` U too.
     package func lock(all: Bool, because cause: LockCause = .command) {
         // Never throws.
         try? changeState { state throws(VaultError) in
             if state.isUnlocked || (all && state.wasUnlocked) { state.cause = cause }
-            state.isHeld = false
+            state.hold = nil
             state.identities[.whileUnlocked] = nil
             guard all else { return }
             state.identities = [:]

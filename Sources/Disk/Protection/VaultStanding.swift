@@ -15,23 +15,25 @@ package struct VaultStanding: Sendable, Hashable {
     package var isSetUp: Bool
     /// Nothing can ever be opened here.
     package var isDropBox: Bool
-    /// All protected items can be opened.
+    /// The keys to all protected items are in memory.
     package var isUnlocked: Bool
+    /// A lock has begun: those who read may end, and nothing new is opened.
+    package var isLocking: Bool
     /// Items of the class until first unlock can be opened.
     package var wasUnlocked: Bool
     /// The time of the last change: an unlock, a lock, or the start.
     package var since: WallTime
     /// Where the private keys come from; nil without any.
     package var mode: VaultMode?
-    /// Why it is locked; nil while unlocked, and before the first lock.
+    /// Why it is locked, or locks; nil while unlocked, and before the first lock.
     package var cause: LockCause?
 
     package init(
-        isSetUp: Bool, isDropBox: Bool, isUnlocked: Bool, wasUnlocked: Bool, since: WallTime, mode: VaultMode?,
-        cause: LockCause? = nil
+        isSetUp: Bool, isDropBox: Bool, isUnlocked: Bool, isLocking: Bool = false, wasUnlocked: Bool, since: WallTime,
+        mode: VaultMode?, cause: LockCause? = nil
     ) {
         (self.isSetUp, self.isDropBox) = (isSetUp, isDropBox)
-        (self.isUnlocked, self.wasUnlocked) = (isUnlocked, wasUnlocked)
+        (self.isUnlocked, self.isLocking, self.wasUnlocked) = (isUnlocked, isLocking, wasUnlocked)
         (self.since, self.mode, self.cause) = (since, mode, cause)
     }
 }

@@ -39,6 +39,7 @@ struct StatusFields: Encodable {
     /// As in the lines `locked` and `unlocked`; nil from a receiver that is older than the command line.
     var protection: String?
     var unlocked: Bool?
+    var locking: Bool?
     var unlockedOnce: Bool?
     var protectionSince: String?
     var waitingItems: Int?
@@ -64,6 +65,6 @@ extension StatusFields {
         let state = ProtectionFields.State(report)
         (protection, unlocked, unlockedOnce) = (state.protection, state.unlocked, state.unlockedOnce)
         (protectionSince, waitingItems) = (state.protectionSince, state.waitingItems)
-        protectionFault = state.protectionFault
+        (protectionFault, locking) = (state.protectionFault, state.locking)
     }
 }

@@ -2,10 +2,10 @@ import Control
 import Sharing
 
 extension EventLine {
-    /// The line of a lock or an unlock.
+    /// The line of a lock that begins or ends, or of an unlock.
     init(_ report: ProtectionReport) {
         let state = ProtectionFields.State(report)
-        self = report.isUnlocked ? .unlocked(state) : .locked(state)
+        self = report.isLocking == true ? .locking(state) : report.isUnlocked ? .unlocked(state) : .locked(state)
     }
 
     /// The events of `waft offers --watch --json`: those of `waft receive --json`, with fields for the answer.

@@ -98,6 +98,7 @@ extension EventLine: FieldGroups {
         case .settingsSchema(let fields): (.settingsSchema, fields)
         case .protection(let fields): (.protection, fields)
         case .protectionExport(let fields): (.protectionExport, fields)
+        case .locking(let fields): (.locking, fields)
         case .locked(let fields): (.locked, fields)
         case .unlocked(let fields): (.unlocked, fields)
         case .preview(let fields): (.preview, fields)

@@ -114,6 +114,7 @@ enum EventLine {
     // `waft protection`, `waft unlock`, `waft lock`
     case protection(ProtectionFields)
     case protectionExport(ProtectionExportCommand.Fields)
+    case locking(ProtectionFields.State)
     case locked(ProtectionFields.State)
     case unlocked(ProtectionFields.State)
 

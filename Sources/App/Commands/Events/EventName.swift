@@ -42,7 +42,7 @@ enum EventName: String, Encodable, CaseIterable {
     case setting, settingChanged, settingFault, settings, settingsFile, settingsSchema
 
     // `waft protection`, `waft unlock`, `waft lock`
-    case protection, protectionExport, locked, unlocked
+    case protection, protectionExport, locking, locked, unlocked
 
     // `waft preview`, `waft options`, `waft open-in`, and those of `waft inbox`
     case preview, picture, option, openIn

@@ -23,6 +23,8 @@ struct ProtectionFields: FieldGroups {
         /// The class of the settings.
         var protection: String
         var unlocked: Bool
+        /// Whether a lock has begun that has not ended; nil if not.
+        var locking: Bool?
         /// Whether items of the class until first unlock can be opened.
         var unlockedOnce: Bool
         /// The time of the last lock or unlock, or of the start; nil without a receiver.
@@ -40,7 +42,7 @@ struct ProtectionFields: FieldGroups {
             (protection, unlocked, unlockedOnce) = (report.protection, report.isUnlocked, report.wasUnlocked)
             protectionSince = ISOTime.text(WallTime(milliseconds: report.since))
             (waitingItems, keysFrom, protectionFault) = (report.waitingItems, report.mode, report.fault)
-            reason = report.reason
+            (reason, locking) = (report.reason, report.isLocking == true ? true : nil)
         }
 
         /// No receiver is running.

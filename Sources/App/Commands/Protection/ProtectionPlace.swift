@@ -59,8 +59,8 @@ struct ProtectionPlace: Sendable {
     /// Gives the private keys to the running receiver.
     func unlock(_ identities: VaultIdentities) async throws(CommandError) -> ProtectionReport {
         let lines = identities.lines.map { SecretText($0) }
-        // The receiver tells the handlers before it answers.
-        return try Self.report(in: try await Daemon.ask(.protection(.unlock(identities: lines)), timeout: .seconds(20)))
+        // The receiver waits for the end of a lock that has begun, and tells the handlers, before it answers.
+        return try Self.report(in: try await Daemon.ask(.protection(.unlock(identities: lines)), timeout: .seconds(30)))
     }
 
     /// Tells the running receiver of new keys; it keeps them if it was unlocked, or if it is to be.

@@ -44,7 +44,7 @@ enum ProtectionText {
     private static func state(_ report: ProtectionReport?, isDropBox: Bool) -> String {
         if isDropBox { return "a drop box: nothing can be opened here" }
         guard let report else { return "locked: no receiver is running" }
-        if report.isUnlocked { return state(report) }
+        if report.isUnlocked || report.isLocking == true { return state(report) }
         let rest = report.wasUnlocked ? "; items of the class untilFirstUnlock can be read" : ""
         return state(report) + rest + "; to unlock it: waft unlock"
     }
@@ -52,7 +52,7 @@ enum ProtectionText {
     /// `locked since 09:12; 3 items wait`
     static func state(_ report: ProtectionReport) -> String {
         if report.isDropBox { return "a drop box: nothing can be opened here" }
-        let word = report.isUnlocked ? "unlocked" : "locked"
+        let word = report.isLocking == true ? "locking" : report.isUnlocked ? "unlocked" : "locked"
         let since = " since \(moment(report.since))"
         let waiting =
             report.waitingItems == 0
@@ -75,7 +75,8 @@ enum ProtectionText {
 
     /// `locked`
     static func locked(_ report: ProtectionReport) -> String {
-        report.wasUnlocked
+        if report.isLocking == true { return "locking: nothing new is opened, and programs that read may end" }
+        return report.wasUnlocked
             ? "locked, but for items of the class untilFirstUnlock; these too: waft lock --all" : "locked"
     }
 

@@ -27,7 +27,11 @@ package struct ProtectionReport: Codable, Sendable, Equatable {
     package var protection: String
     package var isSetUp: Bool
     package var isDropBox: Bool
+    /// All protected items can be opened.
     package var isUnlocked: Bool
+    /// A lock has begun: nothing new is opened, and the key is in memory until those who read have ended. Nil from a
+    /// receiver that is older than the command line.
+    package var isLocking: Bool?
     /// Items of the class until first unlock can be opened.
     package var wasUnlocked: Bool
     /// The last change: milliseconds since 1970.
@@ -43,10 +47,12 @@ package struct ProtectionReport: Codable, Sendable, Equatable {
 
     package init(
         protection: String, isSetUp: Bool, isDropBox: Bool, isUnlocked: Bool, wasUnlocked: Bool, since: Int64,
-        mode: String? = nil, waitingItems: Int = 0, fault: String? = nil, reason: String? = nil
+        mode: String? = nil, waitingItems: Int = 0, fault: String? = nil, reason: String? = nil,
+        isLocking: Bool = false
     ) {
         (self.protection, self.isSetUp, self.isDropBox) = (protection, isSetUp, isDropBox)
-        (self.isUnlocked, self.wasUnlocked, self.since) = (isUnlocked, wasUnlocked, since)
+        (self.isUnlocked, self.isLocking) = (isUnlocked, isLocking)
+        (self.wasUnlocked, self.since) = (wasUnlocked, since)
         (self.mode, self.waitingItems, self.fault, self.reason) = (mode, waitingItems, fault, reason)
     }
 }

@@ -89,7 +89,7 @@ function sealed(line) {
 
 const HEARD = {
 	visibility: takeVisibility, lost, answered, done, opened: arrived, deferred: arrived, taken: moved, removed: moved, gone: moved,
-	locked: sealed, unlocked: sealed,
+	locking: sealed, locked: sealed, unlocked: sealed,
 	ready(line) {
 		store.receiver = line;
 		changed("receiver");

@@ -48,6 +48,7 @@ final class ClearCopies: ClearCopying {
 
     var isProtectedDataAvailable: Bool? {
         let standing = vault.standing
+        // Until the key is wiped, those who read may go on.
         return standing.isSetUp ? standing.isUnlocked : nil
     }
 
@@ -138,15 +139,20 @@ final class ClearCopies: ClearCopying {
         opened.end([stream.arrival], for: handler)
     }
 
-    /// Removes the copies of items that cannot be opened any more, and cuts their streams.
+    /// Removes the copies of items that cannot be opened any more, cuts their streams, and ends the programs with a copy of
+    /// an item of the class complete. Returns at once.
     func lock() {
         for stream in streams.withLock({ Array($0.values) }) where !stays(stream.arrival.protection) { stream.lock() }
         clear?.removeAll { program, number in opened.protection(program, number).map(stays) ?? false }
+        if !stays(.complete) { opened.tellOfLock() }
     }
 
-    /// Whether the keys of a class are in memory, also while no new item is opened with them.
-    private func stays(_ protection: ProtectionClass) -> Bool {
-        IdentityRole(protection) == .whileUnlocked ? vault.isUnlocked : vault.canOpen(protection)
+    private func stays(_ protection: ProtectionClass) -> Bool { vault.hasKeys(for: protection) }
+
+    func whenLocked(_ copies: [Arrival], of handler: String, _ tell: @escaping @Sendable () -> Void) {
+        opened.whenLocked(copies, for: handler, tell)
+        // The lock that came in the meantime could not see it.
+        if copies.contains(where: { $0.protection == .complete && !stays(.complete) }) { tell() }
     }
 
     func close(_ copies: [Arrival]) -> Set<ArrivalNumber> {

@@ -9,7 +9,8 @@ import Protection
 ///     ▲                                                                  │
 ///     └──────── handlers were told ──────── unlocking ◀──────unlock──────┘
 /// ```
-/// While locking, nothing new is opened, and the key is still in memory for those who read. While unlocking, items wait.
+/// While locking, nothing new is opened, and the key is still in memory for those who read. A program that has not ended
+/// then does not keep it there. While unlocking, items wait.
 actor LockDesk {
     /// How long a lock waits for the handlers, at most.
     static let grace: Duration = .seconds(10)
@@ -56,7 +57,10 @@ actor LockDesk {
     func lock(all: Bool = false, because cause: LockCause, within grace: Duration = grace) async {
         let deadline = ContinuousClock.now + grace
         if let locking {
-            self.locking?.all = locking.all || all
+            if all, !locking.all {
+                self.locking?.all = true
+                vault.hold(all: true)
+            }
             if deadline < locking.deadline { setDeadline(deadline) }
             await locking.work?.value
             return
@@ -64,7 +68,7 @@ actor LockDesk {
         let standing = vault.standing
         guard standing.isUnlocked || (all && standing.wasUnlocked) else { return }
         let (ends, end) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        vault.hold()
+        vault.hold(all: all, because: cause)
         locking = Locking(all: all, cause: cause, deadline: deadline, end: end)
         setDeadline(deadline)
         let work = Task { await carryOut(until: ends) }

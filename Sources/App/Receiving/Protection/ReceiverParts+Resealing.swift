@@ -12,6 +12,12 @@ extension ReceiverParts {
         guard let protection = ProtectionClass(rawValue: word) else {
             return .refused("no protection is named \(word)")
         }
+        // While it is locked, no handler has to be waited for.
+        if let arrival = try? journal.arrival(number), arrival.protection != protection {
+            do throws(LeavingError) { try inbox.checkKeys(for: arrival, as: protection) } catch {
+                return .itemFault(code: error.code.rawValue, reason: error.message)
+            }
+        }
         switch await engine.release(number, within: now ? .zero : .seconds(5)) {
         case .free: break
         case .read(let handler, let time):

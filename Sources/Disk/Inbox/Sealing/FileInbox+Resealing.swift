@@ -20,6 +20,13 @@ import SystemCalls
 /// Killed before step 4, the journal's change finds nothing with the new identity, and is dropped. Killed later, it finds
 /// the new form, and steps 5 and 6 are done at the next start (`finish`, and the sweep of staging).
 extension FileInbox {
+    /// - Throws: `LeavingError` `locked` if the old or the new form cannot be opened now.
+    package func checkKeys(for arrival: Arrival, as protection: ProtectionClass) throws(LeavingError) {
+        guard let vault, vault.canOpen(protection), vault.canOpen(arrival.protection) else {
+            throw LeavingError(.locked, "cannot change the protection of \(arrival.stored.name): Waft is locked")
+        }
+    }
+
     /// - Parameter recording: see above.
     /// - Returns: the change, and the place of the new form.
     /// - Throws: `LeavingError`: `locked`; `different` if the item is not as it arrived; `nameTaken` for a name in a folder
@@ -30,9 +37,8 @@ extension FileInbox {
         recording: (Resealing) throws(TransferError) -> Void
     ) throws(LeavingError) -> (Resealing, StoredItem) {
         let what = "cannot change the protection of \(arrival.stored.name)"
-        guard let vault, vault.canOpen(protection), vault.canOpen(arrival.protection),
-            let arrived = contentDigests(of: arrival)
-        else { throw LeavingError(.locked, "\(what): Waft is locked") }
+        try checkKeys(for: arrival, as: protection)
+        guard let arrived = contentDigests(of: arrival) else { throw LeavingError(.locked, "\(what): Waft is locked") }
         do {
             let old = try InboxPlace(arrival.stored.path, inbox: path)
             let copy = try copy(old, arrival, arrived, as: protection)

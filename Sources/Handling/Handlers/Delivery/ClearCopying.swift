@@ -33,6 +33,11 @@ package protocol ClearCopying: Sendable {
     /// - Parameter handler: its identifier.
     func close(_ stream: ClearStream, of handler: String)
 
+    /// Calls `tell` when the lock comes, if the program must not keep one of these copies: those of the class complete. At
+    /// once if the lock has come already; perhaps more than once; not after `close`.
+    /// - Parameter handler: its identifier.
+    func whenLocked(_ copies: [Arrival], of handler: String, _ tell: @escaping @Sendable () -> Void)
+
     /// Removes the copies of a call.
     /// - Returns: the numbers of those that were gone already: the program has moved or removed them.
     func close(_ copies: [Arrival]) -> Set<ArrivalNumber>
@@ -71,4 +76,6 @@ extension ClearCopying {
     }
 
     package func close(_ stream: ClearStream, of handler: String) {}
+
+    package func whenLocked(_ copies: [Arrival], of handler: String, _ tell: @escaping @Sendable () -> Void) {}
 }

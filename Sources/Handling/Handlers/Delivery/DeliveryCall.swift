@@ -26,7 +26,8 @@ package enum CallResult: Sendable {
     case cutShort
     /// The handler was not called, for it has crashed; wait this long before the next call. The attempt does not count.
     case postponed(Duration)
-    /// A sealed item was locked before its handler could get it. The attempt does not count.
+    /// A sealed item was locked before its handler could get it, or the lock has ended the handler. The attempt does not
+    /// count.
     case locked
 }
 

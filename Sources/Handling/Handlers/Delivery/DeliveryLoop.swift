@@ -261,6 +261,7 @@ struct DeliveryLoop {
             }
         let isDone = outcome.answer == .yes
         write([number], outcome, isDone ? .ended(.yes) : .unchanged)
+        if case .locked = result { return endAsked(number, .locked) }
         guard let arrival = read(number) else { return endAsked(number, .answered(outcome)) }
         if isDone { asked.answered(arrival, HandlerAnswer(.yes, exitCode: outcome.exitCode)) }
         noteDepartures([arrival], handler)

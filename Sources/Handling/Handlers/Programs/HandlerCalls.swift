@@ -47,9 +47,28 @@ package final class HandlerCalls: HandlerCalling {
             return Self.result(error)
         }
         for (index, arrival) in arrivals.enumerated() { open.items[index].arrival = arrival }
-        let result = await give(open)
+        let result = await give(open, endingAtLock: copies)
         let taken = copies.close(arrivals)
+        // Nothing was taken by a program that the lock has ended: it gets the items again.
+        if case .locked = result { return result }
         state.withLock { $0.taken.formUnion(taken) }
+        return result
+    }
+
+    /// Gives clear copies to the program, and ends it if a lock comes that it must not outlive.
+    private func give(_ call: DeliveryCall, endingAtLock copies: any ClearCopying) async -> CallResult {
+        let isLocked = Mutex(false)
+        let giving = Task { await give(call) }
+        copies.whenLocked(call.items.map(\.arrival), of: call.candidate.program.identifier) {
+            isLocked.withLock { $0 = true }
+            giving.cancel()
+        }
+        let result = await withTaskCancellationHandler {
+            await giving.value
+        } onCancel: {
+            giving.cancel()
+        }
+        if case .cutShort = result, isLocked.withLock({ $0 }) { return .locked }
         return result
     }
 

@@ -20,8 +20,8 @@ struct HandlerRequest {
 
     init(_ context: CommandContext) { self.context = context }
 
-    /// - Throws: `CommandError`: `inputMissing` if the item has left the Inbox, `unexpected` if the handler could not
-    ///   be called.
+    /// - Throws: `CommandError`: `inputMissing` if the item has left the Inbox, `locked` if it is sealed and cannot be
+    ///   opened, `unexpected` if the handler could not be called.
     func call(
         _ bundle: HandlerBundle, _ arrival: Arrival, _ annotation: Annotation
     ) async throws -> AttemptOutcome {
@@ -35,6 +35,7 @@ struct HandlerRequest {
                 return AttemptOutcome(answer, exitCode: exitCode, reason: reason)
             case .unknown(let reason):
                 throw CommandError(.inputMissing, TerminalText.escaped(reason, limit: 400))
+            case .locked(let reason): throw CommandError.locked(reason)
             case .refused(let reason): throw CommandError(.unexpected, TerminalText.escaped(reason, limit: 400))
             case nil: break
             default: throw failure
