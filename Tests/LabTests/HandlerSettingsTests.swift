@@ -10,8 +10,10 @@ struct HandlerSettingsTests {
         try Self.install(script, keys, at: bundle)
     }
 
-    /// Writes the bundle of a handler for images that has two settings.
-    static func install(_ script: String, _ keys: [String: Any] = [:], at bundle: String) throws {
+    /// Writes the bundle of a handler for images that has two settings, and more.
+    static func install(
+        _ script: String, _ keys: [String: Any] = [:], more: [[String: Any]] = [], at bundle: String
+    ) throws {
         try FileManager.default.createDirectory(
             atPath: bundle + "/Settings.bundle", withIntermediateDirectories: true)
         try writeScript(script, to: bundle + "/run")
@@ -29,7 +31,7 @@ struct HandlerSettingsTests {
         ]
         for (path, list) in [
             ("/Info.plist", info.merging(keys) { $1 }),
-            ("/Settings.bundle/Root.plist", ["PreferenceSpecifiers": specifiers]),
+            ("/Settings.bundle/Root.plist", ["PreferenceSpecifiers": specifiers + more]),
         ] {
             let data = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
             try data.write(to: URL(fileURLWithPath: bundle + path))
@@ -42,6 +44,32 @@ struct HandlerSettingsTests {
             "send", folder + "/" + name, "--to", running.address, "--wait", "opened",
         ])
         #expect(sent.exit == 0, "\(sent)")
+    }
+
+    @Test("a secret is read from standard input, and one in the command is warned of")
+    func secret() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            try Self.install(
+                "#!/bin/sh\n", more: [["Type": "PSTextFieldSpecifier", "Key": "token", "IsSecure": true]],
+                at: kitchen.home + "/handlers/Photos.handler")
+            func token(_ value: String, input: String = "") async throws -> ProgramResult {
+                try await kitchen.run(Programs.waft, ["handlers", "settings", "Photos", "token", value], input: input)
+            }
+            let read = try await token("-", input: "first secret\nsecond\n")
+            #expect(read.exit == 0 && read.output == "token: (hidden)  (was \"\", the default)\n", "\(read)")
+            #expect(read.errors == "")
+            for input in ["", "\n", String(repeating: "x", count: 4_097)] {
+                let refused = try await token("-", input: input)
+                #expect(refused.exit == 64 && !refused.errors.contains("xxx"), "\(refused)")
+            }
+            let kept = try await kitchen.run(arguments: ["handlers", "settings", "Photos", "token"])
+            #expect(kept.output == "first secret\n", "\(kept)")
+            let typed = try await token("other")
+            #expect(typed.exit == 0 && typed.errors.contains("waft handlers settings Photos token -"), "\(typed)")
+            let album = try await kitchen.run(arguments: ["handlers", "settings", "Photos", "album", "-"])
+            #expect(album.output == "album: -  (was Camera, the default)\n" && album.errors == "", "\(album)")
+        }
     }
 
     @Test("a changed value is in the next call of a handler, which neither reads nor writes the file with the values")

@@ -9,12 +9,17 @@ import Settings
 
 /// A verb of `waft handlers`. It returns a report, and does not print it.
 protocol HandlersVerb: AsyncParsableCommand {
+    /// Asks a person for what only a person knows, before the report.
+    mutating func prepare(on place: HandlersPlace) async throws(CommandError)
     func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport
 }
 
 extension HandlersVerb {
+    mutating func prepare(on place: HandlersPlace) async throws(CommandError) {}
+
     mutating func run() async throws {
         let place = HandlersPlace(try CommandContext())
+        try await prepare(on: place)
         let report = try report(on: place)
         if report.isChange {
             // The receiver uses the change before the command reports it.

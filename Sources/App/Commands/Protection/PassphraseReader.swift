@@ -4,16 +4,21 @@ import Glibc
 import Secrets
 import Sharing
 
-/// Reads a line that is secret.
+/// Reads a line that is secret: a passphrase, or another secret of at most so many bytes.
 enum PassphraseReader {
     /// Bytes of a passphrase.
     static let maximumBytes = 1_024
 
     /// The next line of an open file, without its end. Nothing behind it is read.
     ///
+    /// - Parameters:
+    ///   - name: of the secret, in messages.
+    ///   - maximumBytes: of the line.
     /// - Returns: nil at the end of the file.
     /// - Throws: `CommandError` `usage` for a line that is too long, or a file that cannot be read.
-    static func line(of file: Int32) throws(CommandError) -> SecretBytes? {
+    static func line(
+        of file: Int32, name: String = "passphrase", maximumBytes: Int = maximumBytes
+    ) throws(CommandError) -> SecretBytes? {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: maximumBytes + 1, alignment: 1)
         defer { room.free() }
         var count = 0
@@ -21,13 +26,13 @@ enum PassphraseReader {
             let result = Glibc.read(file, room.baseAddress.map { $0 + count }, 1)
             if result < 0, errno == EINTR { continue }
             guard result >= 0 else {
-                throw CommandError(.usage, "the passphrase cannot be read: \(String(cString: strerror(errno)))")
+                throw CommandError(.usage, "the \(name) cannot be read: \(String(cString: strerror(errno)))")
             }
             if result == 0, count == 0 { return nil }
             if result == 0 || room[count] == UInt8(ascii: "\n") { return room.secret(count) }
             count += 1
         }
-        throw CommandError(.usage, "a passphrase has at most \(maximumBytes) bytes")
+        throw CommandError(.usage, "a \(name) has at most \(maximumBytes) bytes")
     }
 
     /// A line that a person types at the terminal, which does not show it.
