@@ -1,4 +1,5 @@
 import Contacts
+import Control
 import Discovery
 import Foundation
 import HookSandbox
@@ -24,6 +25,22 @@ struct DoctorChecksTests {
         #expect(await check.findings(strict).map(\.result) == [.problem])
         let whole = SandboxCheck { .init(landlock: .abi(6), filter: .asking) }
         #expect(await whole.findings(strict).map(\.result) == [.ok])
+    }
+
+    @Test("a refusal of logind to keep the machine awake is a warning: the receiver's, and without one its answer here")
+    func awake() async throws {
+        let check = AwakeCheck { nil }
+        #expect(await check.findings(scene).map(\.result) == [.ok])
+        var running = scene
+        var status = DaemonStatus(
+            name: "study", id: "", port: 1, inbox: "/", accept: "ask", discovery: "off", freeRoom: nil,
+            waitingOffers: 0, activeTransfers: 0, processID: 1, hook: nil)
+        status.wakeFault = "logind refuses it"
+        running.receiver = .running(status)
+        let findings = await check.findings(running)
+        #expect(findings.map(\.result) == [.warning] && findings.first?.reason == "logind refuses it")
+        running.settings.inhibitsSleep = false
+        #expect(await check.findings(running).map(\.result) == [.ok])
     }
 
     @Test("a clock before the build of the program, or before the files of the state, is a problem")

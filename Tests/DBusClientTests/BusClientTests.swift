@@ -55,7 +55,7 @@ struct BusClientTests {
 
     @Test("an error, a reply of another kind, and no reply at all are errors of the call")
     func failures() async throws {
-        let bus = try await FakeLogind(refuses: true)
+        let bus = try await FakeLogind(refuses: ["idle"])
         defer { bus.end() }
         let client = try await Self.connect(bus)
         await #expect(throws: BusError.refused("org.freedesktop.DBus.Error.AccessDenied")) {

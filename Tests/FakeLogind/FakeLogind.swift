@@ -30,12 +30,12 @@ package final class FakeLogind: Sendable {
     private let jobs = Mutex<[@Sendable (OpaquePointer) -> Void]>([])
 
     /// - Parameters:
-    ///   - refuses: whether logind grants no lock.
+    ///   - refuses: whether logind grants no lock to keep the machine awake for these, each a `what` of a request.
     ///   - isLocked: whether the caller's session is locked, for those who ask for this hint alone.
     ///   - isThere: whether logind is on the bus from the beginning.
     ///   - folder: where the socket `bus` of the bus lies.
     package init(
-        refuses: Bool = false, isLocked: Bool = false, sessions: [FakeSession] = [], isThere: Bool = true,
+        refuses: Set<String> = [], isLocked: Bool = false, sessions: [FakeSession] = [], isThere: Bool = true,
         in folder: TemporaryFolder = TemporaryFolder()
     ) async throws {
         self.folder = folder
@@ -92,7 +92,7 @@ package final class FakeLogind: Sendable {
         jobs.withLock { $0.append(job) }
     }
 
-    private func serve(_ refuses: Bool, _ isThere: Bool) {
+    private func serve(_ refuses: Set<String>, _ isThere: Bool) {
         guard let bus = dbus_connection_open_private(address, nil) else { return }
         defer {
             dbus_connection_close(bus)
@@ -149,7 +149,7 @@ package final class FakeLogind: Sendable {
         dbus_connection_flush(bus)
     }
 
-    private func answer(_ call: OpaquePointer, on bus: OpaquePointer, _ refuses: Bool) {
+    private func answer(_ call: OpaquePointer, on bus: OpaquePointer, _ refusals: Set<String>) {
         var reader = DBusMessageIter()
         dbus_message_iter_init(call, &reader)
         var words: [String] = []
@@ -159,6 +159,10 @@ package final class FakeLogind: Sendable {
             words.append(text.map { String(cString: $0) } ?? "")
             dbus_message_iter_next(&reader)
         }
+        // As logind: one refused part refuses all of a request. A delay is granted to everybody.
+        let refuses =
+            words.last == "block"
+            && !refusals.isDisjoint(with: (words.first ?? "").split(separator: ":").map(String.init))
         var ends: [Int32] = [-1, -1]
         let reply =
             refuses

@@ -49,24 +49,24 @@ struct WakeLockTests {
         }
     }
 
-    /// The event of a taken lock.
-    private static let taken = FakeLogind.Heard.inhibit([
-        "idle:sleep", "Waft", "Something is being sent or received", "block",
-    ])
+    /// The events of the two locks.
+    private static let taken = ["idle", "sleep"].map { what in
+        FakeLogind.Heard.inhibit([what, "Waft", "Something is being sent or received", "block"])
+    }
 
-    /// Waits until both sides hold the lock, and checks that neither has released it.
+    /// Waits until both sides hold the locks, and checks that neither has released them.
     private func heldByBoth(_ places: Places) async throws {
         for logind in [places.logindOfKitchen, places.logindOfStudy] {
-            try await logind.heard.first { $0 == Self.taken }
+            for taken in Self.taken { try await logind.heard.first { $0 == taken } }
             #expect(!logind.heard.all.contains(.released))
         }
     }
 
     private func releasedByBoth(_ places: Places) async throws {
         for logind in [places.logindOfKitchen, places.logindOfStudy] {
-            try await logind.heard.first { $0 == .released }
-            // One lock, for the whole transfer. A notification of the arrival asks whether the screen is locked.
-            #expect(logind.heard.all.filter { $0 != .askedForHint } == [.ready, Self.taken, .released])
+            try await eventually { logind.heard.all.count { $0 == .released } == 2 }
+            // Two locks, for the whole transfer. A notification of the arrival asks whether the screen is locked.
+            #expect(logind.heard.all.filter { $0 != .askedForHint } == [.ready] + Self.taken + [.released, .released])
         }
     }
 

@@ -1,5 +1,6 @@
 import Contacts
 package import Control
+import Desktop
 import Endpoints
 import Glibc
 import HandlerCatalog
@@ -219,6 +220,7 @@ extension Receiver {
         if let next = parts.door.nextVisibility {
             (status.visibleSeconds, status.visibleThen) = (next.seconds, next.visibility.rawValue)
         }
+        if settings.inhibitsSleep { status.wakeFault = plan.inhibitor.refusal?.words }
         status.sandbox = "\(HookSandbox.support)"
         status.handlers = snapshot.bundles.count(where: snapshot.isEnabled)
         let jobs = parts.outbox.summary

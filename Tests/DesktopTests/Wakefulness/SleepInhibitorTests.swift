@@ -20,20 +20,21 @@ struct SleepInhibitorTests {
         defer { logind.end() }
         let inhibitor = try inhibitor(logind.address)
         inhibitor.begin()
-        let heard = try await logind.heard.element(2)
-        #expect(heard == .inhibit(["idle:sleep", "Waft", "Something is being sent or received", "block"]))
-        // A second thing needs no second lock.
+        try await logind.heard.element(3)
+        #expect(logind.heard.all.dropFirst() == [Self.request("idle"), Self.request("sleep")])
+        while !inhibitor.isHeld { await Task.yield() }
+        // A second thing needs no further locks.
         inhibitor.begin()
         inhibitor.end()
         #expect(!logind.heard.all.contains(.released))
         inhibitor.end()
-        try await logind.heard.first { $0 == .released }
-        #expect(!inhibitor.isHeld)
+        #expect(try await logind.heard.element(5) == .released)
+        #expect(!inhibitor.isHeld && inhibitor.refusal == nil)
         // And once more.
         inhibitor.begin()
-        _ = try? await logind.heard.element(4)
+        try await logind.heard.element(7)
         inhibitor.end()
-        #expect(try await logind.heard.element(5) == .released)
+        #expect(try await logind.heard.element(9) == .released)
     }
 
     @Test("an inhibitor that is over before logind has answered leaves no lock")
@@ -55,7 +56,7 @@ struct SleepInhibitorTests {
         var hold: WakeHold? = WakeHold(inhibitor)
         hold?.take()
         hold?.take()
-        try await logind.heard.element(2)
+        try await logind.heard.element(3)
         #expect(!logind.heard.all.contains(.released))
         hold = nil
         try await logind.heard.first { $0 == .released }
@@ -67,15 +68,44 @@ struct SleepInhibitorTests {
         let log = Recorder<String>()
         try inhibitor("unix:path=" + folder / "none", log).begin()
         try await log.first { $0.contains("not kept awake") }
-        let logind = try await FakeLogind(refuses: true)
+        let logind = try await FakeLogind(refuses: ["idle", "sleep"])
         defer { logind.end() }
         let refused = try inhibitor(logind.address, log)
         refused.begin()
         try await log.element(2)
-        #expect(!refused.isHeld)
+        #expect(!refused.isHeld && refused.refusal?.what == ["idle", "sleep"])
         // It is not asked about each transfer.
         refused.begin()
-        #expect(logind.heard.all.count { $0 != .ready } <= 2)
+        #expect(logind.heard.all.count { $0 == Self.request("idle") } == 1)
+    }
+
+    @Test("one lock that logind refuses does not lose the other, and is said once")
+    func half() async throws {
+        for (refused, granted) in [("sleep", "idle"), ("idle", "sleep")] {
+            let logind = try await FakeLogind(refuses: [refused])
+            defer { logind.end() }
+            let log = Recorder<String>()
+            let inhibitor = try inhibitor(logind.address, log)
+            for round in 1...2 {
+                inhibitor.begin()
+                // The refusal is the last line of a request.
+                try await log.first { $0 == "debug the machine is kept awake" }
+                try await log.element(round * 3 - 1)
+                #expect(inhibitor.isHeld && inhibitor.refusal?.what == [refused])
+                inhibitor.end()
+                try await log.element(round * 3)
+                #expect(logind.heard.all.contains(Self.request(granted)))
+            }
+            #expect(
+                log.all.filter { $0.hasPrefix("notice") } == ["notice the machine may sleep during transfers"],
+                "\(log.all)")
+            #expect(inhibitor.refusal?.words.contains("AccessDenied") == true)
+            #expect(await WakeRefusal.probe(try #require(BusAddress(logind.address)))?.what == [refused])
+        }
+    }
+
+    private static func request(_ what: String) -> FakeLogind.Heard {
+        .inhibit([what, "Waft", "Something is being sent or received", "block"])
     }
 }
 
@@ -95,6 +125,6 @@ private struct Listening: LogHandler {
     }
 
     func log(event: LogEvent) {
-        lines.record("\(event.message)")
+        lines.record("\(event.level) \(event.message)")
     }
 }

@@ -41,6 +41,7 @@ struct StatusCommand: AsyncParsableCommand {
             lines.append(("config", "\(fault)\(Self.since(status.settingsSince))"))
         }
         lines += (status.programFaults ?? []).map { ("missing", $0) }
+        if let fault = status.wakeFault { lines.append(("awake", fault)) }
         if let line = ProtectionText.statusLine(status.protection) { lines.append(("protection", line)) }
         if let fault = status.journalError { lines.append(("journal", fault)) }
         lines += (status.damage ?? []).map { ("damaged", $0) }

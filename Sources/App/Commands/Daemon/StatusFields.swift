@@ -36,6 +36,8 @@ struct StatusFields: Encodable {
     var settingsFaults: [String]?
     var programFaults: [String]?
     var damage: [String]?
+    /// Why the machine may sleep during transfers.
+    var wakeFault: String?
     /// As in the lines `locked` and `unlocked`; nil from a receiver that is older than the command line.
     var protection: String?
     var unlocked: Bool?
@@ -61,6 +63,7 @@ extension StatusFields {
         (keptPartials, keptBytes) = (status.keptPartials, status.keptBytes)
         (waitingJobs, sendingJobs, failedJobs) = (status.waitingJobs, status.sendingJobs, status.failedJobs)
         (settingsFaults, programFaults, damage) = (status.settingsFaults, status.programFaults, status.damage)
+        wakeFault = status.wakeFault
         guard let report = status.protection else { return }
         let state = ProtectionFields.State(report)
         (protection, unlocked, unlockedOnce) = (state.protection, state.unlocked, state.unlockedOnce)

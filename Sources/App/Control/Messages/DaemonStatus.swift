@@ -56,6 +56,8 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var settingsSince: Int64?
     /// One line for each file that is damaged or was set aside as damaged; nil if there is none.
     package var damage: [String]?
+    /// Why the machine may sleep during transfers; nil if logind grants the locks, or was not asked yet.
+    package var wakeFault: String?
     /// How protected items stand.
     package var protection: ProtectionReport?
 

@@ -10,8 +10,11 @@ final class SleepLock: Sendable {
         var why: String
         var mode: String
 
-        /// Neither idleness nor a person's command makes the machine sleep.
-        static let transfer = Purpose(what: "idle:sleep", why: "Something is being sent or received", mode: "block")
+        /// Neither idleness nor a person's command makes the machine sleep. Each is asked for by itself: logind may grant
+        /// the one and refuse the other, as to a user without an active local session.
+        static let transfer = ["idle", "sleep"].map { what in
+            Purpose(what: what, why: "Something is being sent or received", mode: "block")
+        }
         /// The machine sleeps a moment later, at most logind's `InhibitDelayMaxSec`.
         static let protection = Purpose(what: "sleep", why: "Protected data is locked first", mode: "delay")
     }
