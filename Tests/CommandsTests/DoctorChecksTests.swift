@@ -4,7 +4,9 @@ import Discovery
 import Foundation
 import HookSandbox
 import Inbox
+import Protection
 import Settings
+import Sharing
 import TestSupport
 import Testing
 
@@ -41,6 +43,24 @@ struct DoctorChecksTests {
         #expect(findings.map(\.result) == [.warning] && findings.first?.reason == "logind refuses it")
         running.settings.inhibitsSleep = false
         #expect(await check.findings(running).map(\.result) == [.ok])
+    }
+
+    @Test("data protection that is not set up is a remark, and is suggested at a terminal once")
+    func protection() async throws {
+        let folder = TemporaryFolder()
+        let home = try Home(environment: ["WAFT_HOME": folder / "home"])
+        #expect(ProtectionSuggestion.isNew(home, .none))
+        #expect(!ProtectionSuggestion.isNew(home, .none))
+        var scene = scene
+        (scene.home, scene.isTrusted) = (home, true)
+        let open = await ProtectionCheck().findings(scene)
+        #expect(open.map(\.result) == [.ok] && open.first?.reason.contains("waft protection set-up") == true)
+        let sealed = try Home(environment: ["WAFT_HOME": folder / "sealed"])
+        try sealed.makeFolders()
+        try ProtectionFolder(path: sealed.protection).setUp(keeping: try VaultIdentities.generate(), by: .keyring)
+        #expect(!ProtectionSuggestion.isNew(sealed, .none))
+        scene.home = sealed
+        #expect(await ProtectionCheck().findings(scene) == [.ok("set up")])
     }
 
     @Test("a clock before the build of the program, or before the files of the state, is a problem")

@@ -12,6 +12,6 @@ enum DoctorChecks {
     static let all: [any DoctorCheck] = [
         HomeCheck(), SettingsCheck(), ClockCheck(), DiskCheck(), InboxCheck(), ReceiverCheck(), VisibilityCheck(),
         PortCheck(), InterfacesCheck(), ResponderCheck(), MulticastCheck(), PeerCheck(), NotificationCheck(),
-        AwakeCheck(), HandlersCheck(), SandboxCheck(),
+        AwakeCheck(), HandlersCheck(), SandboxCheck(), ProtectionCheck(),
     ]
 }

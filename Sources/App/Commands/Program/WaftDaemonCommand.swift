@@ -50,6 +50,7 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
         let hangups = EndSignals.watched([SIGHUP])
         let rendering = ReceiverRendering(json: true, people: context.people)
         let json = options.json
+        if !json { ProtectionSuggestion.sayOnce(context) }
         let receiver = ReceiverStart.receiver(context, sockets: sockets, manager: manager, logger: logger) {
             event in
             if json { rendering.show(event) }

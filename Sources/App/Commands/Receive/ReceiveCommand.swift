@@ -39,7 +39,10 @@ struct ReceiveCommand: AsyncParsableCommand {
         if asks, !LineReader.hasTerminal {
             Console.shared.note("waft: no terminal to ask at; answer with: waft offers, waft accept N, waft decline N")
         }
-        if !options.json { NetworkNote.say(context.settings) }
+        if !options.json {
+            NetworkNote.say(context.settings)
+            ProtectionSuggestion.sayOnce(context)
+        }
         do {
             try await Interruption.watching(end, goodbye: .zero) {
                 try await withThrowingTaskGroup(of: Void.self) { group in

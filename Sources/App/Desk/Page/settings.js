@@ -1,5 +1,5 @@
 // A form made from `config schema` and `config list`.
-import {alarm, attempt, dots, field, h, h2, hasFocus, head, help, inTurn, lineOf, linesOf, mono, on, problem, put, replace, searchField, select, shown, status, t,
+import {alarm, attempt, dots, field, h, h2, hasFocus, head, help, inTurn, lineOf, linesOf, mono, on, problem, put, replace, searchField, select, shown, status, store, t,
 	verb, warning} from "/parts.js";
 
 const GROUPS = [["group-machine", /^(name|port|logLevel|inhibitSleep)$/],
@@ -76,7 +76,7 @@ export function open(main, signal) {
 		replace(groups, GROUPS.map(([name, pattern]) => {
 			const mine = [...rest].filter(line => pattern.test(line.setting));
 			mine.forEach(line => rest.delete(line));
-			return mine.length > 0 && h("section.card", h2(name), mine.map(line => setting(line, schemaOf(root, line.setting))));
+			return mine.length > 0 && h("section.card", h2(name), name === "group-protection" && store.protection?.setUp === false && help("notSealed"), mine.map(line => setting(line, schemaOf(root, line.setting))));
 		}));
 		filter();
 	};
