@@ -58,7 +58,9 @@ struct LockTests {
         </dict></plist>
         """.write(toFile: bundle + "/Info.plist", atomically: false, encoding: .utf8)
         try writeScript(
-            "#!/bin/sh\necho \"$1 $WAFT_PROTECTED_DATA_AVAILABLE\" >>\"$WAFT_DATA/record\"\n", to: bundle + "/run")
+            "#!/bin/sh\necho \"$1 $WAFT_PROTECTED_DATA_AVAILABLE\" >>\"$WAFT_DATA/record\"\n"
+                + "if [ -p \"$WAFT_DATA/gate\" ] && [ \"$1\" = protected-data-will-become-unavailable ]; then cat \"$WAFT_DATA/gate\"; fi\n",
+            to: bundle + "/run")
     }
 
     private func record(_ host: Host) -> [String] {
@@ -102,6 +104,18 @@ struct LockTests {
                             "open-url 1",
                         ])
 
+                    // The screen is unlocked again while a handler still holds up the lock.
+                    let gate = host.home + "/handler-data/org.example.lock/gate"
+                    #expect(mkfifo(gate, 0o600) == 0)
+                    logind.change(FakeSession("1", isLocked: true))
+                    try await running.log.wait(for: 2, of: "locking")
+                    let reads = logind.heard.all.count { $0 == .read("1") }
+                    logind.change(FakeSession("1"))
+                    try await eventually { logind.heard.all.count { $0 == .read("1") } > reads }
+                    close(open(gate, O_WRONLY))
+                    try await running.log.wait(for: 3, of: "unlocked")
+                    #expect(unlink(gate) == 0)
+
                     // Asked for by the person: only the person unlocks it.
                     let locked = try await host.run(arguments: ["lock", "--json"])
                     #expect(locked.events.first?.reason == "command", "\(locked)")
@@ -114,7 +128,7 @@ struct LockTests {
                     logind.leave()
                     _ = try await running.log.first("locked") { $0.reason == "logind" }
                     logind.comeBack()
-                    try await running.log.wait(for: 5, of: "unlocked")
+                    try await running.log.wait(for: 6, of: "unlocked")
                     return running.log
                 }
                 #expect(await log.events.last { $0.event == "locked" }?.reason == "stopping")

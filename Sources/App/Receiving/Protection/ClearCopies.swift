@@ -107,7 +107,8 @@ final class ClearCopies: ClearCopying {
         } catch {
             _ = close(copies)
             opened.end(arrivals, for: handler)
-            throw ClearCopyError(error)
+            // The lock that came in the meantime removes what was being made.
+            throw arrivals.allSatisfy { stays($0.protection) } ? ClearCopyError(error) : .locked
         }
         guard arrivals.allSatisfy({ stays($0.protection) }) else {
             // The lock came while they were made, and could not see all of them.

@@ -109,7 +109,9 @@ struct LockWatching: Sendable {
 
     /// Unlocks with the keys that the keyring gives without a question.
     private func useKeyring() async {
-        guard vault.standing.mode == .keyring, !vault.isUnlocked else { return }
+        let standing = vault.standing
+        // Within a lock too: the unlock waits for its end.
+        guard standing.mode == .keyring, !standing.isUnlocked || standing.isLocking else { return }
         do {
             guard let text = try await keyring.fetch() else {
                 return logger.info("the keyring does not give the private keys", metadata: ["reason": "it is locked"])
