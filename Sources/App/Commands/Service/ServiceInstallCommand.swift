@@ -62,6 +62,8 @@ struct ServiceInstallCommand: AsyncParsableCommand {
         }
         if now, byHand == nil { try await start(systemctl) }
         try await show(scope, (installed?.paths ?? []) + files.map(\.file.path), byHand)
+        // The service itself has no terminal.
+        if scope == .user, !output.json { ProtectionSuggestion.sayOnce(try CommandContext(isForgiving: true)) }
     }
 
     /// The files to write: units, or drop-ins where installed units are.
