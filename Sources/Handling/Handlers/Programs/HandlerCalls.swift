@@ -58,15 +58,23 @@ package final class HandlerCalls: HandlerCalling {
     /// Gives clear copies to the program, and ends it if a lock comes that it must not outlive.
     private func give(_ call: DeliveryCall, endingAtLock copies: any ClearCopying) async -> CallResult {
         let isLocked = Mutex(false)
-        let giving = Task { await give(call) }
+        let (locks, lock) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         copies.whenLocked(call.items.map(\.arrival), of: call.candidate.program.identifier) {
             isLocked.withLock { $0 = true }
-            giving.cancel()
+            lock.yield()
         }
-        let result = await withTaskCancellationHandler {
-            await giving.value
-        } onCancel: {
-            giving.cancel()
+        guard !isLocked.withLock({ $0 }) else { return .locked }
+        let result = await withTaskGroup(of: CallResult?.self) { group -> CallResult in
+            group.addTask { await self.give(call) }
+            group.addTask {
+                for await _ in locks { break }
+                return nil
+            }
+            // The lock ends the call, or the end of the call the wait for the lock.
+            let first = (await group.next()) ?? nil
+            group.cancelAll()
+            if let first { return first }
+            return ((await group.next()) ?? nil) ?? .cutShort
         }
         if case .cutShort = result, isLocked.withLock({ $0 }) { return .locked }
         return result
