@@ -199,7 +199,7 @@ package struct PeerFinder: Sendable {
     }
 
     /// A peer that has told its name, as the user knows it.
-    private func introduction(of peer: PeerID, callingItself name: String) -> Introduction {
+    private func introduction(of peer: PeerID, callingItself name: String?) -> Introduction {
         ((try? contacts?.snapshot()) ?? .empty).introduction(of: peer, callingItself: name)
     }
 
@@ -240,7 +240,7 @@ package struct PeerFinder: Sendable {
             throw SendError(
                 .ambiguous, "\(matches.count) peers are called \(name); give the beginning of the id",
                 advice: people.sorted { $0.isContact && !$1.isContact }.map { person in
-                    ([person.key, person.name, person.standing] as [String?]).compactMap(\.self).joined(separator: "  ")
+                    [person.key, person.name, person.standing].compactMap { $0 }.joined(separator: "  ")
                 })
         }
         return Search(target: matches.values.first?.target, nameless: nameless, named: named)
