@@ -2,6 +2,7 @@ import Contacts
 import Control
 import Discovery
 import Foundation
+import HandlerCatalog
 import HookSandbox
 import Inbox
 import Protection
@@ -61,6 +62,24 @@ struct DoctorChecksTests {
         #expect(!ProtectionSuggestion.isNew(sealed, .none))
         scene.home = sealed
         #expect(await ProtectionCheck().findings(scene) == [.ok("set up")])
+    }
+
+    @Test("a script that names a variable of the user that it does not get is named")
+    func variables() {
+        let folder = TemporaryFolder()
+        let environment = [
+            "TOKEN": "x", "PWD": "/", "SET": "y", "PATH": "/bin", "DISPLAY": ":0", "KEY": "z", "TO": "q",
+        ]
+        let script = folder.program(
+            "script", "#!/bin/sh\nSET=1\necho $TOKEN ${PWD} \"$SET\" $PATH ${DISPLAY:-} $KEYS\n")
+        func missing(_ path: String, _ rules: LaunchRules = LaunchRules()) -> [String] {
+            ScriptVariables.missing(in: path, ProgramVariables(rules), of: environment)
+        }
+        #expect(missing(script) == ["DISPLAY", "TOKEN"])
+        #expect(missing(script, LaunchRules(sandbox: .none)) == ["TOKEN"])
+        #expect(missing(script, LaunchRules(environment: ["TOKEN", "DISPLAY"])) == [])
+        #expect(missing(folder.program("python", "#!/usr/bin/env python3\nos.environ['KEY']\n")) == ["KEY"])
+        #expect(missing(folder.program("binary", "\u{7F}ELF $TOKEN")) == [])
     }
 
     @Test("a clock before the build of the program, or before the files of the state, is a problem")

@@ -35,18 +35,20 @@ struct HandlersChangeTests {
         shelf.folder.file("list", "x")
         let report = try shelf.run(
             "add", "--name", "Print", "--type", "com.adobe.pdf", "--run", "import.sh", "--readable", "list",
-            "--network", "--sockets")
+            "--network", "--sockets", "--environment", "HTTPS_PROXY")
         #expect(
-            report.results.suffix(4) == [
+            report.results.suffix(5) == [
                 "  reads  \(shelf.folder.path)/list",
                 "  writes \(shelf.folder.path)/user/handler-data/org.waft.local.print",
                 "  uses   the network",
                 "  uses   Unix sockets, and by them your other programs",
+                "  gets   HTTPS_PROXY of the receiver's environment",
             ])
         let document = try shelf.run("show", "Print", "--json").documents[0]
         #expect(document["readable"] as? [String] == [shelf.program, shelf.folder / "list"])
         let permissions = try #require(document["permissions"] as? [String: Any])
         #expect(permissions["network"] as? Bool == true && permissions["sockets"] as? Bool == true)
+        #expect(permissions["environment"] as? [String] == ["HTTPS_PROXY"])
         #expect(permissions["signals"] as? Bool == false)
         #expect(permissions["writes"] as? [String] == [shelf.folder / "user/handler-data/org.waft.local.print"])
     }

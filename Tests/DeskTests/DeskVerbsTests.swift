@@ -59,7 +59,8 @@ struct DeskVerbsTests {
     @Test("each setting is a window's, or is named here as one that has to do with programs")
     func settings() {
         let programs: Set = [
-            "arbiter", "hook", "hookNetwork", "hookReadable", "hookSandbox", "hookSockets", "hookTimeout",
+            "arbiter", "hook", "hookEnvironment", "hookNetwork", "hookReadable", "hookSandbox", "hookSockets",
+            "hookTimeout",
             "hookWritable", "openReceivedURLs", "outboxHook", "policy", "sandbox",
         ]
         let all = Set(SettingKey.all.map(\.name))

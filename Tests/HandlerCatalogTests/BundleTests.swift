@@ -58,6 +58,7 @@ struct BundleTests {
                 "WaftLaunchCalls": ["will-finish-launching", "first-launch"],
                 "WaftReadablePaths": "~/albums.txt", "WaftWritablePaths": ["/srv/photos", "~/Pictures", "~"],
                 "WaftNetwork": true, "WaftSockets": true, "WaftTimeout": 2.5,
+                "WaftEnvironment": ["HTTPS_PROXY", "_x1"],
             ]
         )
         let path = try shelf.write("Photos", keys, format: isBinary ? .binary : .xml)
@@ -103,6 +104,7 @@ struct BundleTests {
                     writablePaths: ["/srv/photos", "/home/somebody/Pictures", "/home/somebody"],
                     allowsNetwork: true,
                     allowsSockets: true,
+                    environment: ["HTTPS_PROXY", "_x1"],
                     timeout: .milliseconds(2_500)
                 ))
         let age = Double(bundle.installed.seconds) - Date().timeIntervalSince1970
@@ -174,6 +176,15 @@ struct BundleTests {
             ("WaftNetwork", "yes", "WaftNetwork should be true or false, but is text"),
             ("WaftStreams", "yes", "WaftStreams should be true or false, but is text"),
             ("WaftSockets", 1, "WaftSockets should be true or false, but is a number"),
+            ("WaftEnvironment", 5, "WaftEnvironment should be a list of texts, but is a number"),
+            ("WaftEnvironment", ["A", true], "WaftEnvironment should be a list of texts, but is true or false"),
+            ("WaftEnvironment", ["A": "b"], "WaftEnvironment should be a list of texts"),
+            ("WaftEnvironment", [""], "WaftEnvironment is not usable: a name of a variable is letters, digits and _"),
+            ("WaftEnvironment", ["A=b"], "WaftEnvironment is not usable: a name of a variable is letters"),
+            ("WaftEnvironment", "LD_PRELOAD", "WaftEnvironment is not usable: LD_PRELOAD would change the code"),
+            ("WaftEnvironment", ["NOTIFY_SOCKET"], "WaftEnvironment is not usable: NOTIFY_SOCKET is for the receiver"),
+            ("WaftEnvironment", ["WAFT_FILE"], "WaftEnvironment is not usable: Waft sets WAFT_FILE itself"),
+            ("WaftEnvironment", Array(repeating: "A", count: 65), "it has more than 64 variables in WaftEnvironment"),
             ("WaftTimeout", "5", "WaftTimeout should be a number of seconds, but is text"),
             ("WaftTimeout", 0, "WaftTimeout is not usable: it should be more than 0 and at most 86400 seconds"),
             ("WaftTimeout", -1, "WaftTimeout is not usable"), ("WaftTimeout", 90_000, "WaftTimeout is not usable"),

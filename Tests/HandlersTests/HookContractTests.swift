@@ -90,6 +90,25 @@ struct HookContractTests {
         #expect((document["peer"] as? [String: Any])?.keys.sorted() == ["name"])
     }
 
+    @Test(
+        "a program gets the receiver's variables that all need, those of the session without a sandbox, and no secret")
+    func secrets() async throws {
+        let place = HookFolder()
+        let names = ["TOP_SECRET_TOKEN", "DISPLAY", "LC_NAME", "HTTPS_PROXY"]
+        for name in names { setenv(name, "of-\(name)", 1) }
+        defer { for name in names { unsetenv(name) } }
+        func got(_ program: HandlerProgram) async throws -> [String] {
+            _ = try await place.runner().run(program, .open(.sample(), attempt: 1))
+            return place.parts("env").compactMap { line in names.first { line == "\($0)=of-\($0)" } }.sorted()
+        }
+        let script = place.script(recording)
+        #expect(try await got(place.program(script, sandbox: .strict)) == ["LC_NAME"])
+        #expect(try await got(place.program(script, sandbox: .none)) == ["DISPLAY", "LC_NAME"])
+        var naming = place.program(script, sandbox: .strict)
+        naming.variables = ProgramVariables(LaunchRules(environment: ["HTTPS_PROXY"]))
+        #expect(try await got(naming) == ["HTTPS_PROXY", "LC_NAME"])
+    }
+
     @Test("the rest of the environment is the receiver's own, without the receiver's private variables")
     func environment() async throws {
         let place = HookFolder()

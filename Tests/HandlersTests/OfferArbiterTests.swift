@@ -72,16 +72,17 @@ struct OfferArbiterTests {
         let body = """
             cat > document
             printf '%s\\0' "$#" "$1" "$WAFT_PEER_ID" "$WAFT_PEER_NAME" "${WAFT_PEER_CONTACT-unset}" \
-            "$WAFT_OFFER_ITEMS" "$WAFT_OFFER_SIZE" "${WAFT_FILE-unset}" > words
+            "$WAFT_OFFER_ITEMS" "$WAFT_OFFER_SIZE" "${WAFT_FILE-unset}" "${TOP_SECRET_TOKEN-unset}" > words
             """
         setenv("WAFT_FILE", "left over", 1)
-        defer { unsetenv("WAFT_FILE") }
+        setenv("TOP_SECRET_TOKEN", "hunter2", 1)
+        defer { for name in ["WAFT_FILE", "TOP_SECRET_TOKEN"] { unsetenv(name) } }
         let answer = try await arbiter(body).ask(
             OfferFacts(offer: offer, peer: .sample(7), contact: nil, freeRoom: 1_000))
         #expect(answer == .accept)
         #expect(
             place.parts("words") == [
-                "1", "offer", PeerID.sample(7).text, "$(touch pwned) `id`", "unset", "2", "10", "unset",
+                "1", "offer", PeerID.sample(7).text, "$(touch pwned) `id`", "unset", "2", "10", "unset", "unset",
             ])
         #expect(place.text("document")?.split(separator: "\n", omittingEmptySubsequences: false).count == 2)
         let document = try place.json("document")

@@ -12,6 +12,7 @@ struct LiveSettingsTests {
     private static let values: KeyValuePairs = [
         "name": "cellar", "port": port, "accept": "contacts", "hook": "/bin/true", "hookTimeout": "30",
         "hookReadable": "/srv", "hookWritable": "/var/tmp", "hookNetwork": "true", "hookSockets": "true",
+        "hookEnvironment": "HTTPS_PROXY",
         "hookSandbox": "none", "eligibility": "handlers", "openReceivedURLs": "http",
         "excludedActivities": "org.waft.activity.print", "sandbox": "require",
         "arbiter": "/bin/true", "notifications": "false", "previews": "off", "outboxHook": "/bin/true",

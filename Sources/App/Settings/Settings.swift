@@ -31,6 +31,8 @@ package struct Settings: Sendable {
     /// Whether the hook may use the network, and connect to Unix sockets.
     package var hookNetwork = false
     package var hookSockets = false
+    /// Names of variables of the receiver's environment that it gets.
+    package var hookEnvironment: [String] = []
     /// Which types can be sent here.
     package var eligibility = EligibilityRule.everything
     /// Schemes of received URLs that are opened, and not only stored.
@@ -119,6 +121,7 @@ package struct Settings: Sendable {
     package var hookRules: LaunchRules {
         LaunchRules(
             sandbox: hookIsSandboxed ? .strict : .none, readablePaths: hookReadable, writablePaths: hookWritable,
-            allowsNetwork: hookNetwork, allowsSockets: hookSockets, timeout: hookTimeout)
+            allowsNetwork: hookNetwork, allowsSockets: hookSockets, environment: hookEnvironment,
+            timeout: hookTimeout)
     }
 }

@@ -16,7 +16,7 @@ struct HandlersAddCommand: HandlersVerb {
             It may read the system's folders and the Inbox, and write to its own data folder ($WAFT_DATA) and a temporary \
             folder. Everything else must be allowed here: --readable for its settings and modules, --writable for the \
             folders that it writes to, --network for the network, --sockets for printing and other programs that it \
-            reaches by Unix sockets. waft handlers show NAME lists what a handler may do.
+            reaches by Unix sockets, --environment for a variable that the receiver has, such as HTTPS_PROXY. waft handlers show NAME lists what a handler may do.
             """
     )
 
@@ -49,6 +49,11 @@ struct HandlersAddCommand: HandlersVerb {
     @Flag(name: .long, help: "Let it connect to Unix sockets: to the printing system, the desktop, other programs.")
     var sockets = false
 
+    @Option(
+        name: .long, help: ArgumentHelp("A variable of the receiver's environment that it gets.", valueName: "variable")
+    )
+    var environment: [String] = []
+
     @Flag(name: .long, help: "Install a copy of the program instead of running it in place.")
     var copy = false
 
@@ -57,7 +62,7 @@ struct HandlersAddCommand: HandlersVerb {
     func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport {
         let recipe = HandlerRecipe(
             name: name, types: type, schemes: scheme, run: run, readable: readable, writable: writable,
-            network: network, sockets: sockets, copying: copy)
+            network: network, sockets: sockets, environment: environment, copying: copy)
         let addition = try CommandError.catching { () throws(CatalogError) in
             try place.catalog.add(recipe, workingDirectory: place.workingDirectory)
         }
@@ -82,6 +87,9 @@ struct HandlersAddCommand: HandlersVerb {
             .map { "  writes \(HandlerText.path($0))" }
         if rules.allowsNetwork { report.results.append("  uses   the network") }
         if rules.allowsSockets { report.results.append("  uses   Unix sockets, and by them your other programs") }
+        if !rules.environment.isEmpty {
+            report.results.append("  gets   \(rules.environment.joined(separator: ", ")) of the receiver's environment")
+        }
         report.results += (warnings + text.troubles(bundle)).map { "  warning: \($0)" }
         report.notes.append("to see which handler gets a file: waft handlers test \(example(bundle))")
         return report

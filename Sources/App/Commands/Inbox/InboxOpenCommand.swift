@@ -50,7 +50,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
             throw CommandError(
                 .ineligible, "\(subject.head): there is no desktop here: DISPLAY and WAYLAND_DISPLAY are not set")
         }
-        guard let opener = SystemOpener() else {
+        guard let opener = SystemOpener(inheritsAll: true) else {
             throw CommandError(.unexpected, "xdg-open is missing; install xdg-utils")
         }
         let url = try OpenCommand.parts(

@@ -74,7 +74,7 @@ struct OpenCommand: AsyncParsableCommand {
             runner: try context.handlerRunner(),
             timeLimit: settings.hookTimeout,
             requiresSandbox: settings.requiresSandbox,
-            opener: SystemOpener()
+            opener: SystemOpener(inheritsAll: true)
         )
     }
 

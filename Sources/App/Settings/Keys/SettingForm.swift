@@ -220,6 +220,14 @@ extension SettingForm where Value == [String] {
         list(expected) { $0.count <= CatalogLimits.namedPaths && $0.allSatisfy { PathText.isAbsolute($0) } }
     }
 
+    static var variables: Self {
+        list(
+            "a list of at most \(ProgramVariables.maximumNames) names of variables, such as [HTTPS_PROXY], and none that changes code"
+        ) {
+            $0.count <= ProgramVariables.maximumNames && $0.allSatisfy { ProgramVariables.flaw(of: $0) == nil }
+        }
+    }
+
     static var interfaces: Self {
         list("a list of interface names or patterns, such as [docker*, wg0]") { names in
             names.allSatisfy { !$0.isEmpty && $0.utf8.count <= 64 }

@@ -82,6 +82,11 @@ extension SettingKey {
                 "hookSockets", \.hookSockets, .truth, variable: "WAFT_HOOK_SOCKETS",
                 "Whether the hook may connect to Unix sockets, for example for printing and desktop notifications"),
             SettingKey(
+                "hookEnvironment", \.hookEnvironment, .variables, variable: "WAFT_HOOK_ENVIRONMENT",
+                "More variables of the receiver's environment that the hook gets",
+                note: "It always gets HOME, PATH, USER, TZ, LANG, LANGUAGE, LC_* and WAFT_*.",
+                example: "[HTTPS_PROXY]"),
+            SettingKey(
                 "hookSandbox", \.hookIsSandboxed, .words(["strict": true, "none": false]),
                 variable: "WAFT_HOOK_SANDBOX",
                 "Whether the sandbox blocks everything else", detail: "strict or none",

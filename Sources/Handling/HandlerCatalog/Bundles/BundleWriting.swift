@@ -93,6 +93,7 @@ extension PropertyList {
         if !rules.writablePaths.isEmpty { keys["WaftWritablePaths"] = .texts(rules.writablePaths) }
         if rules.allowsNetwork { keys["WaftNetwork"] = .boolean(true) }
         if rules.allowsSockets { keys["WaftSockets"] = .boolean(true) }
+        if !rules.environment.isEmpty { keys["WaftEnvironment"] = .texts(rules.environment) }
         self = .dictionary(keys)
     }
 

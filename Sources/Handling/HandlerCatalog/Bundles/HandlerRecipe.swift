@@ -18,6 +18,8 @@ package struct HandlerRecipe: Sendable {
     package var network: Bool
     /// Whether it may connect to Unix sockets.
     package var sockets: Bool
+    /// Names of variables of the receiver's environment that it gets.
+    package var environment: [String]
     /// Whether the program is copied into the bundle. If not, the bundle starts the program in its own place, and
     /// changes of the program take effect at once.
     package var copying: Bool
@@ -31,6 +33,7 @@ package struct HandlerRecipe: Sendable {
         writable: [String] = [],
         network: Bool = false,
         sockets: Bool = false,
+        environment: [String] = [],
         copying: Bool = true
     ) {
         self.name = name
@@ -41,6 +44,7 @@ package struct HandlerRecipe: Sendable {
         self.writable = writable
         self.network = network
         self.sockets = sockets
+        self.environment = environment
         self.copying = copying
     }
 }
@@ -104,6 +108,15 @@ struct CheckedRecipe {
         guard max(rules.readablePaths.count, rules.writablePaths.count) <= CatalogLimits.namedPaths else {
             throw .unfit("more than \(CatalogLimits.namedPaths) readable or writable paths are too many")
         }
+        for name in recipe.environment {
+            if let flaw = ProgramVariables.flaw(of: name) {
+                throw .unfit("\"\(name.prefix(64))\" cannot be given to it: \(flaw)")
+            }
+        }
+        guard recipe.environment.count <= ProgramVariables.maximumNames else {
+            throw .unfit("more than \(ProgramVariables.maximumNames) variables are too many")
+        }
+        rules.environment = recipe.environment
         self.rules = rules
     }
 

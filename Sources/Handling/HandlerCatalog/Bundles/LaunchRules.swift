@@ -50,6 +50,8 @@ package struct LaunchRules: Hashable, Sendable {
     package var allowsNetwork: Bool
     /// Whether it may connect to the Unix sockets of other programs (`WaftSockets`).
     package var allowsSockets: Bool
+    /// Names of variables of the receiver's environment that it also gets (`WaftEnvironment`).
+    package var environment: [String]
     /// The time until the handler is ended (`WaftTimeout`, in seconds), more than 0; nil if the bundle gives none.
     package var timeout: Duration?
 
@@ -64,6 +66,7 @@ package struct LaunchRules: Hashable, Sendable {
         writablePaths: [String] = [],
         allowsNetwork: Bool = false,
         allowsSockets: Bool = false,
+        environment: [String] = [],
         timeout: Duration? = nil
     ) {
         self.mode = mode
@@ -76,6 +79,7 @@ package struct LaunchRules: Hashable, Sendable {
         self.writablePaths = writablePaths
         self.allowsNetwork = allowsNetwork
         self.allowsSockets = allowsSockets
+        self.environment = environment
         self.timeout = timeout
     }
 }

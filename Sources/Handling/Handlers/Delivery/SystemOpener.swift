@@ -14,14 +14,22 @@ package struct SystemOpener: Sendable {
     private static let timeout: Duration = .seconds(15)
 
     private let path: String
+    private let inheritsAll: Bool
 
-    /// - Parameter searchPath: folders, separated by colons, as in `PATH`.
+    /// - Parameters:
+    ///   - inheritsAll: whether it gets all variables of this process, as a command of the user; otherwise those of a handler
+    ///     without a sandbox.
+    ///   - searchPath: folders, separated by colons, as in `PATH`.
     /// - Returns: nil if none of them has `xdg-open`.
-    package init?(searchPath: String = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin") {
+    package init?(
+        inheritsAll: Bool = false,
+        searchPath: String = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    ) {
         let found = searchPath.split(separator: ":").lazy.map { $0 + "/xdg-open" }
             .first { PathText.isAbsolute($0) && FileManager.default.isExecutableFile(atPath: String($0)) }
         guard let found else { return nil }
         path = String(found)
+        self.inheritsAll = inheritsAll
     }
 
     /// Represents it where a handler is expected.
@@ -38,13 +46,15 @@ package struct SystemOpener: Sendable {
         var options = PlatformOptions()
         // The programs that it starts belong to the desktop: a Ctrl-C for this process must not reach them.
         options.processGroupID = 0
-        let variables = Dictionary(
-            uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) })
+        var variables = ProcessInfo.processInfo.environment
+        if !inheritsAll { variables = ProgramVariables(includesSession: true).passed(variables) }
+        for (name, value) in environment { variables[name] = value }
         let configuration = Configuration(
             executable: .path(FilePath(path)),
             // ASCII, and it begins with a scheme: never taken for an option.
             arguments: [url.uri],
-            environment: .inherit.updating(StarterVariables.removed.merging(variables) { $1 }),
+            environment: .custom(
+                Dictionary(uniqueKeysWithValues: variables.map { (Environment.Key(stringLiteral: $0), $1) })),
             platformOptions: options
         )
         let (answers, inlet) = AsyncStream<AttemptOutcome>.makeStream()

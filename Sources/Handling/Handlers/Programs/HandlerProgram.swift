@@ -43,10 +43,12 @@ package struct HandlerProgram: Hashable, Sendable {
     package var allowsNetwork: Bool
     /// Whether it may connect to Unix sockets.
     package var allowsSockets: Bool
+    /// The variables of this process's environment that it gets.
+    package var variables: ProgramVariables
     /// The values of its settings, by their keys: the user's and the defaults. Empty if it has no settings.
     package var settings: [String: HandlerSettingValue]
 
-    /// - Parameters: as the properties say; `bundle` defaults to `folder`.
+    /// - Parameters: as the properties say; `bundle` defaults to `folder`, and `variables` to those of its rights.
     package init(
         identifier: String,
         version: String = "",
@@ -66,6 +68,7 @@ package struct HandlerProgram: Hashable, Sendable {
         writablePaths: [String] = [],
         allowsNetwork: Bool = false,
         allowsSockets: Bool = false,
+        variables: ProgramVariables? = nil,
         settings: [String: HandlerSettingValue] = [:]
     ) {
         self.identifier = identifier
@@ -86,6 +89,7 @@ package struct HandlerProgram: Hashable, Sendable {
         self.writablePaths = writablePaths
         self.allowsNetwork = allowsNetwork
         self.allowsSockets = allowsSockets
+        self.variables = variables ?? ProgramVariables(includesSession: sandbox == .none || allowsSockets)
         self.settings = settings
     }
 
@@ -120,6 +124,7 @@ package struct HandlerProgram: Hashable, Sendable {
             writablePaths: bundle.launch.writablePaths,
             allowsNetwork: bundle.launch.allowsNetwork,
             allowsSockets: bundle.launch.allowsSockets,
+            variables: ProgramVariables(bundle.launch),
             settings: bundle.settings.values
         )
     }
@@ -167,7 +172,9 @@ package struct HandlerProgram: Hashable, Sendable {
             readablePaths: rules.readablePaths,
             writablePaths: rules.writablePaths,
             allowsNetwork: rules.allowsNetwork,
-            allowsSockets: rules.allowsSockets
+            allowsSockets: rules.allowsSockets,
+            variables: ProgramVariables(
+                includesSession: sandbox == .none || rules.allowsSockets, named: rules.environment)
         )
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 package import HandlerCatalog
 import HookSandbox
@@ -148,7 +149,7 @@ package struct HandlerRunner: Sendable {
     // MARK: Starting
 
     /// - Parameters:
-    ///   - environment: variables to set or, for nil, to remove.
+    ///   - environment: variables to set or, for nil, to remove; of the others it gets those of its ``ProgramVariables``.
     ///   - input: its standard input; stays the caller's.
     ///   - output: its standard output, the caller's; nil to capture it like standard error.
     ///   - stream: what it gets as `SandboxPlan.streamDescriptor`, the caller's; nil for nothing.
@@ -195,7 +196,8 @@ package struct HandlerRunner: Sendable {
             client: getpid(),
             limits: limits
         )
-        var environment = environment
+        var environment = program.variables.passed(ProcessInfo.processInfo.environment)
+            .mapValues(String?.some).merging(environment) { $1 }
         environment.merge(SettingVariables.environment(program.settings)) { $1 }
         environment["WAFT_PROTECTED_DATA_AVAILABLE"] = .some(copies?.isProtectedDataAvailable.map { $0 ? "1" : "0" })
         environment["WAFT_DATA"] = .some(program.dataFolder)
@@ -212,7 +214,7 @@ package struct HandlerRunner: Sendable {
                     ProgramProcess.Start(
                         executable: start.program,
                         arguments: start.arguments,
-                        environment: environment.merging(start.environment.mapValues { .some($0) }) { $1 },
+                        environment: environment.compactMapValues(\.self).merging(start.environment) { $1 },
                         folder: program.folder,
                         input: parcel ?? input,
                         output: output ?? writing,

@@ -19,8 +19,8 @@ final class ProgramProcess: Sendable {
         /// Absolute path.
         var executable: String
         var arguments: [String]
-        /// Variables to set or, for nil, to remove; the others are inherited.
-        var environment: [String: String?]
+        /// All its variables.
+        var environment: [String: String]
         var folder: String
         /// Its standard streams. The caller owns them, and closes them afterwards.
         var input: Int32
@@ -47,14 +47,13 @@ final class ProgramProcess: Sendable {
 
     /// - Throws: `SubprocessError` if it could not be started.
     static func start(_ start: Start) async throws -> ProgramProcess {
-        var environment = StarterVariables.removed
-        for (name, value) in start.environment { environment[Environment.Key(stringLiteral: name)] = .some(value) }
         var options = PlatformOptions()
         options.processGroupID = 0
         let configuration = Configuration(
             executable: .path(FilePath(start.executable)),
             arguments: Arguments(start.arguments),
-            environment: .inherit.updating(environment),
+            environment: .custom(
+                Dictionary(uniqueKeysWithValues: start.environment.map { (Environment.Key(stringLiteral: $0), $1) })),
             workingDirectory: FilePath(start.folder),
             platformOptions: options
         )

@@ -115,7 +115,7 @@ struct DocumentMenu {
             let command = try InboxOpenCommand.parse(["\(arrival.number)"])
             return try await command.run()
         }
-        guard let opener = SystemOpener() else { return }
+        guard let opener = SystemOpener(inheritsAll: true) else { return }
         let outcome = await opener.open(try OpenCommand.parts(URL(fileURLWithPath: subject.path).absoluteString))
         let line = "\(subject.head): \(TerminalText.escaped(outcome.reason, limit: 400))"
         guard outcome.answer == .yes else { throw CommandError(.handlerSaidNo, line) }

@@ -10,6 +10,8 @@ struct HandlerPermissions: Encodable {
     var network: Bool
     /// Whether it may connect to Unix sockets.
     var sockets: Bool
+    /// Names of variables of the receiver's environment that its bundle names.
+    var environment: [String]
     /// Whether it may signal processes that it did not start.
     var signals = false
     /// Describes which of these rules the kernel can enforce.
@@ -18,7 +20,7 @@ struct HandlerPermissions: Encodable {
     private let dataFolder: String?
 
     private enum CodingKeys: String, CodingKey {
-        case reads, writes, network, sockets, signals, kernel
+        case reads, writes, network, sockets, environment, signals, kernel
     }
 
     /// - Returns: nil for a handler without a sandbox, and for a built-in one.
@@ -30,13 +32,14 @@ struct HandlerPermissions: Encodable {
         writes = [bundle.dataFolder].compactMap(\.self) + rules.writablePaths
         network = rules.allowsNetwork
         sockets = rules.allowsSockets
+        environment = rules.environment
         kernel = support.description
     }
 
     /// Rows for a table; the values are escaped.
     var rows: [(label: String, values: [String])] {
         let paths = writes.filter { $0 != dataFolder }
-        return [
+        var rows: [(label: String, values: [String])] = [
             (
                 "reads",
                 ["the system's folders, its bundle, the Inbox, and the folders it writes to"]
@@ -50,8 +53,14 @@ struct HandlerPermissions: Encodable {
             ("Inbox", ["deletes items and moves them out; changes none"]),
             ("network", [network ? "yes" : "no"]),
             ("sockets", [sockets ? "yes: it can connect to your other programs by Unix sockets" : "no"]),
+        ]
+        if !environment.isEmpty {
+            rows.append(("variables", ["\(environment.joined(separator: ", ")) of the receiver's environment"]))
+        }
+        rows += [
             ("signals", ["only to its own processes"]),
             ("kernel", [TerminalText.escaped(kernel, limit: 400)]),
         ]
+        return rows
     }
 }

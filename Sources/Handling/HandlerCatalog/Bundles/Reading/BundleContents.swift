@@ -81,10 +81,12 @@ struct BundleContents {
         rules.writablePaths = try paths(.writable, home: home)
         rules.allowsNetwork = try truth("WaftNetwork")
         rules.allowsSockets = try truth("WaftSockets")
+        rules.environment = try variables()
         rules.timeout = try timeout()
         let known = [
             "WaftLaunch", "WaftSandbox", "WaftLaunchCalls", "WaftReadablePaths", "WaftWritablePaths", "WaftNetwork",
             "WaftSockets", "WaftTimeout", "WaftKeepRunning", "WaftStreams", "WaftActivities",
+            "WaftEnvironment",
         ]
         for key in keys.keys.sorted() where key.hasPrefix("Waft") && !known.contains(key) {
             warn("there is no key \(key); there are \(known.joined(separator: ", "))")
@@ -130,6 +132,18 @@ struct BundleContents {
             }
             return path
         }
+    }
+
+    private func variables() throws(BundleError) -> [String] {
+        let key = "WaftEnvironment"
+        let names = try texts(key)
+        guard names.count <= ProgramVariables.maximumNames else {
+            throw .tooMany("variables in \(key)", ProgramVariables.maximumNames)
+        }
+        for name in names {
+            if let flaw = ProgramVariables.flaw(of: name) { throw .unfit(key, flaw) }
+        }
+        return names
     }
 
     private func timeout() throws(BundleError) -> Duration? {
