@@ -54,6 +54,54 @@ struct OpenInTests {
         }
     }
 
+    @Test("a handler of its type reads a file outside the Inbox, cannot change it, and answers as for an item")
+    func handler() async throws {
+        try await withShelf { shelf in
+            let script = shelf.folder + "/note.sh"
+            try """
+            #!/bin/sh
+            cp "$WAFT_FILE" "$WAFT_DATA/got" || exit 3
+            printf '%s|%s|%s|%s' "$1" "$WAFT_NAME" "$WAFT_TYPE" "${WAFT_PEER_ID-none}" > "$WAFT_DATA/facts"
+            (echo changed > "$WAFT_FILE") 2> /dev/null && exit 4
+            cat "${WAFT_FILE%/*}/other.txt" 2> /dev/null && exit 5
+            case "$WAFT_ANNOTATION" in *no*) exit 1;; esac
+            exit 0
+            """.write(toFile: script, atomically: false, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script)
+            try "secret".write(toFile: shelf.folder + "/other.txt", atomically: false, encoding: .utf8)
+            let added = try await shelf.waft(
+                "handlers", "add", "--name", "Note", "--type", "public.text", "--run", script, "--copy")
+            #expect(added.exit == 0, "\(added)")
+            let opened = try await shelf.waft("open-in", "a.txt", "note")
+            #expect(opened.exit == 0 && opened.output == "a.txt: opened by Note\n", "\(opened)")
+            let data = shelf.host.home + "/handler-data/org.waft.local.note"
+            #expect(try String(contentsOfFile: data + "/got", encoding: .utf8) == "hello\n")
+            #expect(
+                try String(contentsOfFile: data + "/facts", encoding: .utf8)
+                    == "open-url|a.txt|public.plain-text|none")
+            #expect(try String(contentsOfFile: shelf.folder + "/a.txt", encoding: .utf8) == "hello\n")
+            let json = try await shelf.waft("open-in", "a.txt", "org.waft.local.note", "--json")
+            #expect(json.exit == 0 && json.events.map(\.event) == ["opened"], "\(json)")
+            let refused = try await shelf.waft("open-in", "a.txt", "note", "--annotation", "say=no")
+            #expect(refused.exit == 16 && refused.errors == "waft: a.txt: Note said no\n", "\(refused)")
+            mkfifo(shelf.folder + "/pipe.txt", 0o600)
+            symlink("/nowhere", shelf.folder + "/dangling.txt")
+            try FileManager.default.createDirectory(
+                atPath: shelf.folder + "/dir.txt", withIntermediateDirectories: false)
+            let inbox = shelf.host.home + "/Documents/Inbox"
+            try FileManager.default.createDirectory(atPath: inbox, withIntermediateDirectories: true)
+            try "x".write(toFile: inbox + "/item.txt", atomically: false, encoding: .utf8)
+            for (file, exit, said) in [
+                ("pipe.txt", 66, "neither a file nor a folder"), ("/dev/zero", 66, "neither a file nor a folder"),
+                ("dangling.txt", 66, "the target of the link does not exist"), ("dir.txt", 64, "no note that opens it"),
+                ("none.txt", 66, "no such file"), (inbox + "/item.txt", 64, "waft inbox open-in item.txt"),
+            ] {
+                let failed = try await shelf.waft("open-in", file, "note")
+                #expect(failed.exit == exit && failed.errors.contains(said), "\(failed)")
+            }
+        }
+    }
+
     @Test("an application gets the annotation, and none of the caller's environment")
     func annotation() async throws {
         try await withShelf { shelf in

@@ -71,6 +71,13 @@ struct DocumentSubject {
     /// The type of its bytes, as it claims. A received URL is stored as a shortcut.
     var form: UniformType { arrival?.item.kind == .url ? .internetShortcut : declared }
 
+    /// Bytes of a file that is no item; nil for a folder.
+    var fileSize: UInt64? {
+        var status = stat()
+        guard !isFolder, stat(path, &status) == 0 else { return nil }
+        return UInt64(max(0, status.st_size))
+    }
+
     /// For the lines of `--json`.
     var event: EventLine.Subject { arrival.map { .item(EventLine.ArrivalName($0)) } ?? .path(path) }
 

@@ -134,11 +134,11 @@ extension CommandError {
     /// - Parameters:
     ///   - handler: its name for people; not escaped.
     ///   - head: the beginning of the item's lines; escaped.
-    init(_ outcome: AttemptOutcome, of handler: String, head: String, _ number: ArrivalNumber) {
+    init(_ outcome: AttemptOutcome, of handler: String, head: String, _ number: ArrivalNumber?) {
         let reason = outcome.reason.isEmpty ? "" : ": " + TerminalText.escaped(outcome.reason, limit: 400)
         let answer = outcome.answer == .failed ? "failed" : "said \(outcome.answer.rawValue)"
         self.init(
             .handlerSaidNo, "\(head): \(TerminalText.escaped(handler)) \(answer)\(reason)",
-            hint: "its output: waft inbox show \(number)")
+            hint: number.map { "its output: waft inbox show \($0)" })
     }
 }

@@ -73,6 +73,14 @@ package struct HookCall: Sendable {
             isBatch: false)
     }
 
+    /// The call for a file or folder of the user, outside the Inbox.
+    ///
+    /// - Parameter isBatch: whether the program gets a list of items, as one that is called for a transfer.
+    package static func open(_ item: SharedFacts, isBatch: Bool) -> HookCall {
+        let facts = ItemFacts(item)
+        return HookCall(url: facts.url, number: nil, items: [facts], origin: nil, isBatch: isBatch)
+    }
+
     /// The call for an activity of the share sheet.
     ///
     /// - Parameters:

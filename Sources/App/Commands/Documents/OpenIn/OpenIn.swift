@@ -8,6 +8,7 @@ import Journal
 import Previews
 import Settings
 import Sharing
+import UniformTypes
 
 /// Hands a document to a program that the user chooses.
 struct OpenIn {
@@ -36,7 +37,7 @@ struct OpenIn {
     ///   program, or for none without a terminal.
     func run(_ subject: DocumentSubject, app: String?) async throws {
         let list = try list(for: subject)
-        if let app { return try await hand(subject, to: try list.target(app)) }
+        if let app { return try await hand(subject, to: try list.target(app), list.calledType) }
         guard !list.targets.isEmpty else { throw list.nothing }
         if json {
             for index in list.targets.indices { EventLine.openIn(OpenInFields(list, index)).print() }
@@ -50,7 +51,7 @@ struct OpenIn {
         let answer = await LineReader.terminalLine()
         Console.shared.answered()
         guard let answer, !answer.isEmpty else { return }
-        try await hand(subject, to: try list.target(answer))
+        try await hand(subject, to: try list.target(answer), list.calledType)
     }
 
     /// The programs that can get it.
@@ -63,18 +64,22 @@ struct OpenIn {
 
     // MARK: Handing over
 
-    private func hand(_ subject: DocumentSubject, to target: OpenInTarget) async throws {
+    private func hand(_ subject: DocumentSubject, to target: OpenInTarget, _ type: UniformType) async throws {
         switch target {
         case .application(let application): try await start(application, subject)
         case .handler(let bundle, _):
-            guard let arrival = subject.arrival else { return }
             guard folder == nil else {
                 throw CommandError(.usage, "\(subject.head): --copy is for applications; a handler reads the Inbox")
             }
-            let outcome = try await HandlerRequest(context).call(bundle, arrival, annotation)
+            let outcome =
+                if let arrival = subject.arrival {
+                    try await HandlerRequest(context).call(bundle, arrival, annotation)
+                } else {
+                    try await FileRequest(context).call(bundle, subject, type, annotation)
+                }
             let name = TerminalText.escaped(bundle.shownName)
             guard outcome.answer == .yes else {
-                throw CommandError(outcome, of: bundle.shownName, head: subject.head, arrival.number)
+                throw CommandError(outcome, of: bundle.shownName, head: subject.head, subject.arrival?.number)
             }
             let reply = EventLine.HandlerReply(handlerAnswer: outcome.answer.rawValue, exitCode: outcome.exitCode)
             if json {

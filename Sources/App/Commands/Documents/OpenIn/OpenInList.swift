@@ -34,16 +34,24 @@ struct OpenInList {
         knowsApplications = found != nil
     }
 
-    /// The handlers that would get the item, in the order in which they are asked. Others get no files: their sandbox
-    /// reads the Inbox alone.
+    /// The type that a handler gets for a file outside the Inbox: that of its name, if it has one.
+    var calledType: UniformType { subject.declared.isDynamic ? type : subject.declared }
+
+    /// The handlers that would get the item, in the order in which they are asked. A file outside the Inbox has the type of its
+    /// name or, if that has none, of its content.
     private static func handlers(
         _ subject: DocumentSubject, _ look: DocumentLook, _ context: CommandContext
     ) -> [OpenInTarget] {
-        guard let arrival = subject.arrival, !look.isLying, arrival.content?.outcome != .lying else { return [] }
+        guard !look.isLying, subject.arrival?.content?.outcome != .lying else { return [] }
         let snapshot = HandlersPlace(context).catalog.load()
-        return snapshot.claimants(of: arrival.type, kind: arrival.item.kind.fileKind)
-            .filter { $0.bundle.origin < .configuration && snapshot.isEnabled($0.bundle) }
-            .map { .handler($0.bundle, opens: $0.claimedType) }
+        func handlers(_ type: UniformType, _ kind: FileKind?) -> [OpenInTarget] {
+            snapshot.claimants(of: type, kind: kind)
+                .filter { $0.bundle.origin < .configuration && snapshot.isEnabled($0.bundle) }
+                .map { .handler($0.bundle, opens: $0.claimedType) }
+        }
+        if let arrival = subject.arrival { return handlers(arrival.type, arrival.item.kind.fileKind) }
+        let kind: FileKind = subject.isFolder ? .directory : .regularFile
+        return handlers(subject.declared.isDynamic ? look.type : subject.declared, kind)
     }
 
     /// - Parameter word: a number of the list, a name, a desktop id or the identifier of a bundle.
