@@ -266,6 +266,11 @@ struct HandlersChangeTests {
                 "photo:  Photos (org.waft.local.photos)",
             ])
         #expect(try shelf.run("default", "photo:").results == ["photo:  Photos (org.waft.local.photos)"])
+        #expect(
+            try shelf.run("default", "photo", "photos").results == ["Photos is asked first about photo: from now on"],
+            "the scheme of a handler needs no colon where it is no type")
+        #expect(try shelf.run("list").results.contains("  default for public.jpeg, photo:"))
+        #expect(try shelf.run("show", "photos").results.contains { $0.hasSuffix("photo:") && !$0.contains("opens") })
         #expect(try shelf.run("default", "public.tiff").results == ["public.tiff  no default"])
         _ = try shelf.run("disable", "photos")
         let states = try shelf.run("default", "--json").documents.map { $0["state"] as? String }

@@ -337,6 +337,25 @@ struct BadInputTests {
         }
     }
 
+    @Test("with a broken config.yaml the verbs of handlers that only read go on with a warning, and the others are 64")
+    func readingHandlers() async throws {
+        try await withTemporaryFolder { folder in
+            let host = Host.loopback(folder + "/home")
+            try writeScript("#!/bin/sh\n", to: folder + "/x")
+            let add = ["handlers", "add", "--name", "X", "--scheme", "x-a", "--run", folder + "/x"]
+            #expect(try await host.run(arguments: add).exit == 0)
+            try FileManager.default.createDirectory(atPath: host.home + "/config", withIntermediateDirectories: true)
+            try "port: many\n".write(toFile: host.home + "/config/config.yaml", atomically: false, encoding: .utf8)
+            for words in [["list"], ["show", "X"], ["test", "x-a:b"], ["settings", "X"], ["default"]] {
+                let result = try await host.run(arguments: ["handlers"] + words)
+                #expect(result.exit == 0 && result.errors.contains("warning: the settings are not used"), "\(result)")
+            }
+            for words in [["disable", "X"], ["default", "x-a:", "X"], ["remove", "X"]] {
+                expect(try await host.run(arguments: ["handlers"] + words), exit: 64, saying: "port should be")
+            }
+        }
+    }
+
     @Test("Ctrl-C at the sender of a pipe is 130 and says how far it was, and the receiver keeps nothing of it")
     func interruptedSender() async throws {
         try await withTemporaryFolder { folder in

@@ -10,7 +10,7 @@ struct HandlersDefaultCommand: HandlersVerb {
         discussion: """
             Example: waft handlers default public.image Photos, or: waft handlers default photo: Photos
 
-            A word that ends with a colon is a scheme. Without arguments, your defaults are listed. Choose the handler Inbox \
+            A word that ends with a colon is a scheme; so is one that is no type and that a handler opens. Without arguments, your defaults are listed. Choose the handler Inbox \
             for a type to keep its items in the Inbox.
             """
     )
@@ -66,6 +66,8 @@ struct HandlersDefaultCommand: HandlersVerb {
         }
     }
 
+    var isReading: Bool { name == nil && !remove }
+
     func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport {
         let snapshot = place.catalog.load()
         guard let what else { return all(snapshot) }
@@ -91,7 +93,14 @@ struct HandlersDefaultCommand: HandlersVerb {
         if text.hasSuffix(":") { return .scheme(try URLScheme(named: text)) }
         // A default can be removed although no handler declares its type any more.
         if remove, let type = UniformType(text), snapshot.choices.typeDefaults[type] != nil { return .type(type) }
-        return .type(snapshot.registry.resolved(try snapshot.registry.type(named: text)))
+        do {
+            return .type(snapshot.registry.resolved(try snapshot.registry.type(named: text)))
+        } catch {
+            guard let scheme = URLScheme(text),
+                snapshot.openedSchemes.contains(scheme) || snapshot.choices.schemeDefaults[scheme] != nil
+            else { throw error }
+            return .scheme(scheme)
+        }
     }
 
     private func removed(_ subject: Subject, _ catalog: HandlerCatalog) throws(CommandError) -> HandlersReport {

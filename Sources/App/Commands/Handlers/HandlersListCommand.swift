@@ -11,6 +11,8 @@ struct HandlersListCommand: HandlersVerb {
 
     @OptionGroup var output: OutputOptions
 
+    var isReading: Bool { true }
+
     func report(on place: HandlersPlace) -> HandlersReport {
         let text = HandlerText(place)
         var report = HandlersReport()

@@ -64,6 +64,8 @@ struct HandlersSettingsCommand: HandlersVerb {
         self.value = try await SecretValue.read(key)
     }
 
+    var isReading: Bool { value == nil && !unset }
+
     func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport {
         let bundle = try bundle(on: place)
         let text = text(bundle, on: place)

@@ -14,6 +14,8 @@ struct HandlersShowCommand: HandlersVerb {
 
     @OptionGroup var output: OutputOptions
 
+    var isReading: Bool { true }
+
     func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport {
         let text = HandlerText(place)
         do throws(CatalogError) {

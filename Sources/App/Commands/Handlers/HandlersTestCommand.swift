@@ -33,6 +33,8 @@ struct HandlersTestCommand: HandlersVerb {
         if items.isEmpty, type == nil { throw ValidationError("a file, a folder, a URL or --type is needed") }
     }
 
+    var isReading: Bool { true }
+
     func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport {
         let text = HandlerText(place)
         let declared = try CommandError.catching { () throws(CatalogError) in

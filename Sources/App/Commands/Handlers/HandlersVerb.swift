@@ -9,16 +9,21 @@ import Settings
 
 /// A verb of `waft handlers`. It returns a report, and does not print it.
 protocol HandlersVerb: AsyncParsableCommand {
+    /// Whether it only reads. A mistake in the settings is a warning then.
+    var isReading: Bool { get }
+
     /// Asks a person for what only a person knows, before the report.
     mutating func prepare(on place: HandlersPlace) async throws(CommandError)
     func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport
 }
 
 extension HandlersVerb {
+    var isReading: Bool { false }
+
     mutating func prepare(on place: HandlersPlace) async throws(CommandError) {}
 
     mutating func run() async throws {
-        let place = HandlersPlace(try CommandContext())
+        let place = HandlersPlace(try CommandContext(isForgiving: isReading))
         try await prepare(on: place)
         let report = try report(on: place)
         if report.isChange {

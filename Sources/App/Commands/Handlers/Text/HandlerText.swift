@@ -95,7 +95,15 @@ struct HandlerText {
             "\(Self.name(bundle))  \(bundle.identifier)  \(isEnabled(bundle) ? "enabled" : "disabled")",
             "  opens  \(opens(bundle))",
             "  from   \(source(bundle))",
-        ] + troubles(bundle).map { "  warning: \($0)" }
+        ] + defaults(bundle).map { "  default for \($0)" } + troubles(bundle).map { "  warning: \($0)" }
+    }
+
+    /// The types and schemes for which the user chose it, in one text; empty for none.
+    private func defaults(_ bundle: HandlerBundle) -> [String] {
+        let all = typesDefault(of: bundle).map(\.identifier) + schemesDefault(of: bundle).map { "\($0):" }
+        guard !all.isEmpty else { return [] }
+        let more = all.count > Self.namedTypes ? " and \(all.count - Self.namedTypes) more" : ""
+        return [all.prefix(Self.namedTypes).joined(separator: ", ") + more]
     }
 
     func opens(_ bundle: HandlerBundle) -> String {
