@@ -31,6 +31,17 @@ struct ArrivalNoticeTests {
         #expect(closed.bodyWithoutActions?.hasSuffix("\nTo see it: waft inbox show 1") == true)
     }
 
+    @Test("the subject of the sender follows, as in an offer, and not while the session is locked")
+    func subject() {
+        let item = Arrival.sample(1, "photo.jpg", annotation: [Offer.subjectKey: "Holidays <b>"])
+        let group = ArrivalGroup([item], count: 1)
+        let notice = ArrivalNotice.request(for: group, from: contact, canOpen: false)
+        #expect(
+            notice.body.split(separator: "\n").count == 2 && notice.body.contains("\nSubject: Holidays "),
+            "\(notice.body)")
+        #expect(!ArrivalNotice.locked(group).body.contains("Holidays"))
+    }
+
     @Test("an item whose content contradicts its type is named as such")
     func liar() {
         let verdict = ContentVerdict(.lying, nil, "the content is a program")

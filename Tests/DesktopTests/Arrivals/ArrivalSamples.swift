@@ -9,7 +9,8 @@ extension Arrival {
     /// A stored item of a transfer.
     static func sample(
         _ number: Int64 = 1, _ name: String = "report.pdf", item: Int = 0, of transfer: TransferID = TransferID(),
-        from peer: UInt8 = 1, senderName: String = "laptop", content: ContentVerdict? = nil
+        from peer: UInt8 = 1, senderName: String = "laptop", content: ContentVerdict? = nil,
+        annotation: [String: String] = [:]
     ) -> Arrival {
         Arrival(
             number: ArrivalNumber(number),
@@ -17,7 +18,7 @@ extension Arrival {
                 transfer: transfer, itemNumber: item, itemsInOffer: item + 1,
                 item: OfferedItem(kind: .file, name: safe(name), type: uniform("public.data"), size: 5), size: 5,
                 digest: .of(.xxh3_128, Array("hello".utf8)), peer: .sample(peer), senderName: senderName,
-                annotation: [:], content: content),
+                annotation: annotation, content: content),
             stored: StoredItem(name: safe(name), path: "/inbox/\(name)"))
     }
 }

@@ -73,6 +73,9 @@ package enum ArrivalNotice {
         var lines = [
             "\(NotificationText.quoted(first.stored.name.text))\(rest) from \(NotificationText.person(sender))"
         ]
+        if let subject = first.annotation[Offer.subjectKey].flatMap(Offer.subject) {
+            lines.append("Subject: " + NotificationText.line(subject, limit: noteLength))
+        }
         let liars = group.items.filter { $0.content?.outcome == .lying }
         for liar in liars.prefix(namedLiars) {
             let reason = NotificationText.line(liar.content?.explanation ?? "", limit: noteLength)
