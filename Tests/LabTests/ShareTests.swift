@@ -98,7 +98,8 @@ struct ShareTests {
     func sending() async throws {
         try await withTemporaryFolder { folder in
             let host = try host(folder)
-            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            try await kitchen.withReceiver { running in
                 let words = ["share", "--text", "hello", "--subject", "S", "--to", running.address, "--json"]
                 let result = try await host.run(arguments: words)
                 #expect(result.exit == 0 && result.events.map(\.event).suffix(2) == ["done", "completed"], "\(result)")
@@ -106,6 +107,9 @@ struct ShareTests {
                 #expect(last["activity"] as? String == "org.waft.activity.airdrop")
                 #expect(last["completed"] as? Bool == true && last["exit"] as? Int == 0)
                 #expect(try running.names() == ["hello.txt"])
+                let shown = try await kitchen.run(arguments: ["inbox", "show", "1", "--json"])
+                #expect(documents(shown).first?["sourceApplication"] as? String == "org.waft.share", "\(shown)")
+                #expect(try await kitchen.run(arguments: ["history", "--state", "opened"]).exit == 0)
             }
             let failed = try await host.run(arguments: ["share", "--text", "x", "--to", "127.0.0.1:1", "--json"])
             let last = try #require(documents(failed).last)
@@ -309,8 +313,15 @@ struct ShareTests {
             }
             #expect(try await list("a.png").contains("org.example.resize"))
             #expect(try await !list("a.txt").contains("org.example.resize"))
+            let text = try await host.run(
+                arguments: ["share", "a.txt", "--activity", "org.example.resize"], in: folder)
+            #expect(
+                text.exit == 13 && text.errors.contains("it takes public.image, and not public.plain-text"), "\(text)")
             try Data([4]).write(to: URL(fileURLWithPath: folder + "/b.png"))
             #expect(try await !list("a.png", "b.png").contains("org.example.resize"))
+            let two = try await host.run(
+                arguments: ["share", "a.png", "b.png", "--activity", "org.example.resize"], in: folder)
+            #expect(two.exit == 13 && two.errors.contains("it takes 1 item"), "\(two)")
             let done = try await host.run(
                 arguments: ["share", "a.png", "--activity", "org.example.resize", "--json"], in: folder)
             let made = host.home + "/handler-data/org.example.images/small.png"

@@ -25,7 +25,7 @@ struct ArrivalFilterOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only items in this state: \(ArrivalState.words). deferred is waiting for a handler that asked for more time.",
+            "Only items in this state: \(ArrivalState.words). opened is yes, deferred is waiting for a handler that asked for more time.",
             valueName: "state"), completion: .list(ArrivalState.allCases.map(\.rawValue)))
     var state: String?
 
@@ -65,7 +65,8 @@ struct ArrivalChoice: Sendable {
             }
         }
         state = try options.state.map { text throws(CommandError) in
-            guard let state = ArrivalState(rawValue: text) else {
+            // The word of waft inbox show.
+            guard let state = text == "opened" ? .yes : ArrivalState(rawValue: text) else {
                 throw CommandError(.usage, "--state is one of \(ArrivalState.words)")
             }
             return state

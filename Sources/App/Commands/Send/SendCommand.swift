@@ -243,10 +243,13 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
+    /// The name of the verb that sends, as an application.
+    @TaskLocal static var application = SourceApplication.send
+
     func options() throws(CommandError) -> SendOptions {
         var options = SendOptions()
         let handler = ProcessInfo.processInfo.environment[SourceApplication.variable]
-        options.annotation[SourceApplication.key] = SourceApplication.valid(handler) ?? SourceApplication.send
+        options.annotation[SourceApplication.key] = SourceApplication.valid(handler) ?? Self.application
         options.wait = wait
         options.takesPart = partial
         options.plain = delivery.plain

@@ -7,6 +7,8 @@ package enum SourceApplication {
 
     /// What `waft send` is.
     package static let send = "org.waft.send"
+    /// That of `waft share`.
+    package static let share = "org.waft.share"
     /// What `waft open` is.
     package static let open = "org.waft.open"
 

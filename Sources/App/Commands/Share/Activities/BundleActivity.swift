@@ -22,9 +22,13 @@ struct BundleActivity: Activity {
     }
 
     func obstacle(_ items: ShareItems) async -> String? {
-        guard activity.takes(items.items.map(\.offered.type), registry) else {
-            let types = activity.itemTypes.map(\.identifier).joined(separator: ", ")
-            return "it takes " + (activity.maximumItems.map { "at most \($0) of " } ?? "") + types
+        let types = items.items.map(\.offered.type)
+        if let other = types.first(where: { !activity.takes([$0], registry) }) {
+            return "it takes \(activity.itemTypes.map(\.identifier).joined(separator: ", ")), and not \(other)"
+        }
+        guard activity.takes(types, registry) else {
+            return activity.maximumItems == 1
+                ? "it takes 1 item" : "it takes at most \(activity.maximumItems ?? 0) items"
         }
         guard activity.isAsked else { return nil }
         let paths = items.items.compactMap(\.path)

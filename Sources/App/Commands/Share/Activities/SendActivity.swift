@@ -1,4 +1,5 @@
 import ArgumentParser
+import Sharing
 
 /// Sends the items to a peer, now or when the peer is reachable: as `waft send`.
 struct SendActivity: Activity {
@@ -17,7 +18,10 @@ struct SendActivity: Activity {
         (send.subject, send.json, send.queue.queue) = (items.subject, scene.json, isQueued)
         send.to = scene.peer.map { [$0] } ?? []
         send.delivery = scene.delivery
-        try await send.run()
+        try await SendCommand.$application.withValue(SourceApplication.share) { [send] in
+            var send = send
+            try await send.run()
+        }
         return []
     }
 }
