@@ -21,6 +21,7 @@ struct EarlierSchemaTests {
         "left_how": nil, "left_at": nil, "left_toward": nil,
         "sent_digest": "xxh3-128:00000000000000000000000000000001", "entries_came": 3, "protection": "complete",
         "sealed_contents": Data([1]), "proved": nil,
+        "again": nil,
     ]
 
     @Test(

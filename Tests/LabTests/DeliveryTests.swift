@@ -82,8 +82,64 @@ struct DeliveryTests {
                 #expect(text.exit == 16)
                 #expect(text.errors.contains("but no handler was asked"), "\(text.errors)")
                 let again = try await kitchen.send(["a.png"], ["--wait", "opened"], to: running)
-                #expect(again.exit == 0, "its handler said yes when it came")
-                #expect(kitchen.lines().count == 2)
+                #expect(again.exit == 0, "its handler said yes again")
+                #expect(kitchen.lines().last == "open-url a.png public.png 1" && kitchen.lines().count == 3)
+            }
+        }
+    }
+
+    @Test("each transfer of a text or a URL is an arrival, and its handler is called for each")
+    func messages() async throws {
+        try await withKitchen { kitchen in
+            try await kitchen.add(
+                "Notes", #"echo "$WAFT_NAME" >> "$OUT/record""#,
+                opens: ["--type", "public.text", "--type", "public.url"])
+            try await kitchen.host.withReceiver { running in
+                for message in [["--url", "https://x.example/?Buy"], ["--text", "hello there"]] {
+                    for _ in 1...2 {
+                        let sent = try await kitchen.study.run(
+                            arguments: ["send"] + message + ["--wait", "opened", "--to", running.address])
+                        #expect(sent.exit == 0 && !sent.output.contains("already"), "\(sent.output) \(sent.errors)")
+                    }
+                }
+                #expect(kitchen.lines().count == 4)
+                #expect(Set(try running.names()).count == 4)
+            }
+        }
+    }
+
+    @Test("a file that is sent again has one copy, and one call for each word and each question about it")
+    func sentAgain() async throws {
+        try await withKitchen { kitchen in
+            try await kitchen.add(
+                "Photos", #"echo "$WAFT_ATTEMPT" >> "$OUT/record"; exit $(cat "$OUT/exit" || echo 0)"#)
+            try await kitchen.host.withReceiver { running in
+                let first = try await kitchen.send(["a.png"], ["--note", "look", "--wait", "opened"], to: running)
+                #expect(first.exit == 0, "\(first.errors)")
+                // The same words, and nobody waits for an answer: nothing new.
+                let silent = try await kitchen.send(["a.png"], ["--note", "look"], to: running)
+                #expect(silent.exit == 0 && kitchen.lines().count == 1)
+                try "1".write(toFile: kitchen.out + "/exit", atomically: false, encoding: .utf8)
+                let refused = try await kitchen.send(["a.png"], ["--note", "look", "--wait", "opened"], to: running)
+                #expect(refused.exit == 16, "the answer is that of this call: \(refused.output)")
+                #expect(refused.output.contains("\"sentAgain\":true"), "\(refused.output)")
+                let urgent = try await kitchen.send(["a.png"], ["--note", "now"], to: running)
+                #expect(urgent.exit == 0)
+                _ = try await running.log.first("failed") { $0.arrival == 3 }
+                #expect(kitchen.lines().count == 3)
+                #expect(try running.names() == ["a.png"])
+                let shown = try await kitchen.host.run(arguments: ["inbox", "show", "3"])
+                #expect(
+                    shown.output.contains("sent again it has been in the Inbox since arrival 1"), "\(shown.output)")
+                #expect(shown.output.contains("now"), "\(shown.output)")
+                let listed = try await kitchen.host.run(arguments: ["inbox", "list", "--json"])
+                #expect(listed.output.split(separator: "\n").filter { $0.contains("a.png") }.count == 1)
+                // The item leaves the Inbox with all calls for it, whichever of them is named.
+                let removed = try await kitchen.host.run(arguments: ["inbox", "remove", "3"])
+                #expect(removed.exit == 0, "\(removed.errors)")
+                #expect(try running.names() == [])
+                let history = try await kitchen.host.run(arguments: ["history"])
+                #expect(history.output.components(separatedBy: "removed on").count == 4, "\(history.output)")
             }
         }
     }

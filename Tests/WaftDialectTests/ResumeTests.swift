@@ -74,7 +74,9 @@ struct ResumeTests {
             .file("e", noise(10, seed: 4)),
         ])
     static let sources = [
-        MemorySource.file("first", noise(50_000, seed: 5)), tree, .file("large.bin", large), .text("hello"),
+        MemorySource.file("first", noise(50_000, seed: 5)), tree, .file("large.bin", large),
+        // Not a message, which each transfer brings anew.
+        MemorySource.file("text.txt", Array("hello".utf8)),
     ]
     static let contents = body(of: sources)
     /// Inside of everything, and around the borders of items: each item is some frames.
@@ -287,7 +289,7 @@ struct ResumeTests {
 @Suite("An item that is there already", .timeLimit(.minutes(1)))
 struct PresentTests {
     private static let sources: [MemorySource] = [
-        .file("a.bin", noise(1_000_000)), .text("hello"),
+        .file("a.bin", noise(1_000_000)), .file("text.txt", Array("hello".utf8)),
         .tree("tree", (0..<500).map { .file("file-\($0 + 1_000)", noise(10, seed: UInt64($0 + 1))) }),
     ]
 

@@ -171,7 +171,7 @@ extension Receiver {
                 arrival.destination.folder != folder
             else { return nil }
             return PresentItem(
-                name: offered[number].name.text, arrival: arrival.number.value, stored: arrival.stored.name.text)
+                name: offered[number].name.text, arrival: arrival.holder.value, stored: arrival.stored.name.text)
         }
     }
 

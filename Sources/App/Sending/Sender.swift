@@ -93,7 +93,7 @@ package struct Sender: Sendable {
         let offer = Offer(
             transfer: transfer,
             items: sources.map(\.offered), annotation: options.annotation, senderName: ownName(),
-            takesPart: options.takesPart, dialect: target.dialect)
+            takesPart: options.takesPart, asksHandlers: options.wait == .opened, dialect: target.dialect)
         watched?.began(offer, to: reference.description)
         return try await endpoint.send(
             SendRequest(

@@ -25,7 +25,7 @@ private enum DayAmounts {
         // `total` adds floating-point numbers, which cannot overflow; sizes are bit patterns.
         let statement = try database.cachedStatement(
             sql: "SELECT total(size) FROM arrivals "
-                + "WHERE arrived > ? AND arrived <= ? AND \(whose) AND stored_name IS NOT NULL")
+                + "WHERE arrived > ? AND arrived <= ? AND \(whose) AND stored_name IS NOT NULL AND again IS NULL")
         let row = try Row.fetchOne(
             statement, arguments: [day.start.milliseconds, day.end.milliseconds, value])
         let bytes = row.flatMap { Double.fromDatabaseValue($0[0]) } ?? 0

@@ -19,6 +19,32 @@ extension Journal {
         }
     }
 
+    package func sendAgain(
+        _ facts: ArrivalFacts, of holder: ArrivalNumber, isDelivered: Bool
+    ) throws(TransferError) -> Arrival {
+        let arrival = IntendedArrival(facts: facts, identity: nil, isDelivered: isDelivered)
+        let time = now()
+        do throws(JournalAccessError) {
+            guard place.isKept else { throw JournalAccessError(Self.placeLost, code: .noRoom) }
+            let recorded = try changing("could not record an item that was sent again") { database -> Arrival? in
+                guard let item = try JournalReader.entry(holder, self.dialects, in: database)?.arrival,
+                    try JournalReader.isThere(holder, in: database)
+                else { return nil }
+                try database.cachedStatement(sql: ArrivalRow.insertion)
+                    .execute(arguments: try ArrivalRow.arguments(arrival, at: time, self.dialects))
+                let number = ArrivalNumber(database.lastInsertedRowID)
+                try database.cachedStatement(
+                    sql: "UPDATE arrivals SET again = ?, stored_name = ?, stored_path = ? WHERE number = ?"
+                ).execute(arguments: [holder.value, item.stored.name.text, item.stored.path, number.value])
+                return Arrival(number: number, facts: facts, stored: item.stored, again: holder)
+            }
+            if let recorded { return recorded }
+        } catch {
+            throw error.transferError
+        }
+        throw TransferError(.notKept, "\(facts.item.name) has left the Inbox")
+    }
+
     package func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalError) -> [Arrival] {
         try reading("could not read the received items of a transfer") { database in
             let statement = try database.cachedStatement(
@@ -37,7 +63,9 @@ extension Journal {
             let statement = try database.cachedStatement(
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
                     + "WHERE peer = ? AND name = ? AND kind = ? AND size = ? AND entries = ? "
-                    + "AND stored_name IS NOT NULL ORDER BY number DESC")
+                    + "AND stored_name IS NOT NULL AND NOT EXISTS (SELECT 1 FROM arrivals AS later "
+                    + "WHERE later.again = coalesce(arrivals.again, arrivals.number) AND later.number > arrivals.number) "
+                    + "ORDER BY number DESC")
             let arguments: StatementArguments = [
                 peer.bareText, item.name.text, item.kind.rawValue, Int64(bitPattern: size),
                 Int64(bitPattern: item.entries ?? 0),

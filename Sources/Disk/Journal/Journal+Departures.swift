@@ -12,22 +12,21 @@ extension Journal {
             let statement = try database.cachedStatement(
                 sql: """
                     UPDATE arrivals
-                    SET left_how = ?, left_at = ?, left_toward = ?,
+                    SET left_how = ?1, left_at = ?2, left_toward = ?3,
                         state = CASE WHEN state IN ('waiting', 'parked') THEN 'gone' ELSE state END
-                    WHERE number = ? AND stored_name IS NOT NULL AND left_how IS NULL
+                    WHERE stored_name IS NOT NULL AND left_how IS NULL AND (number = ?4 OR again = ?4)
                     """)
             let looking = try database.cachedStatement(
-                sql: "SELECT 1 FROM arrivals WHERE number = ? AND stored_name IS NOT NULL")
+                sql: "SELECT coalesce(again, number) FROM arrivals WHERE number = ? AND stored_name IS NOT NULL")
             let toward = WrittenText.value(departure.toward)
             return try numbers.filter { number in
-                try statement.execute(arguments: [
-                    departure.how.rawValue, departure.time.milliseconds, toward, number.value,
-                ])
-                if database.changesCount == 1 { return true }
-                guard try Int.fetchOne(looking, arguments: [number.value]) != nil else {
+                guard let holder = try Int64.fetchOne(looking, arguments: [number.value]) else {
                     throw JournalAccessError("there is no stored item \(number)")
                 }
-                return false
+                try statement.execute(arguments: [
+                    departure.how.rawValue, departure.time.milliseconds, toward, holder,
+                ])
+                return database.changesCount > 0
             }
         }
     }
@@ -46,7 +45,8 @@ extension Journal {
     ) throws(JournalError) -> [(path: String, size: UInt64, entries: UInt64)] {
         try reading("could not read the items in the Inbox") { database in
             let statement = try database.cachedStatement(
-                sql: "SELECT stored_path, size, coalesce(entries_came, entries) FROM arrivals "
+                sql: "SELECT stored_path, iif(again IS NULL, size, 0), "
+                    + "iif(again IS NULL, coalesce(entries_came, entries), 1) FROM arrivals "
                     + "WHERE peer = ? AND \(DepartureRow.isThere)")
             let rows = try Row.fetchCursor(statement, arguments: [peer.bareText])
             var lying: [(path: String, size: UInt64, entries: UInt64)] = []
@@ -68,8 +68,11 @@ extension Journal {
 enum DepartureRow {
     static let columns = "left_how, left_at, left_toward"
 
-    /// A condition: the item is in the Inbox according to the journal.
+    /// A condition: the item is in the Inbox according to the journal. Migrations have it: it never changes.
     static let isThere = "stored_name IS NOT NULL AND left_how IS NULL AND state != 'gone'"
+
+    /// The same, for the one arrival that stored the item.
+    static let holdsItem = "\(isThere) AND again IS NULL"
 
     static func departure(_ columns: inout ColumnReader) throws(UnreadableRowError) -> Departure? {
         let how = try columns.optionalText("departure", Departure.How.init(rawValue:))

@@ -75,9 +75,9 @@ extension Journal {
                 guard let stored else { return }
                 try database.execute(
                     sql: """
-                        UPDATE arrivals SET stored_name = ?, stored_path = ?, device = ?, inode = ?, protection = ?,
-                            digest = ?, sent_digest = ?, sealed_contents = ?
-                        WHERE number = ? AND stored_name IS NOT NULL
+                        UPDATE arrivals SET stored_name = ?1, stored_path = ?2, device = ?3, inode = ?4, protection = ?5,
+                            digest = ?6, sent_digest = ?7, sealed_contents = ?8
+                        WHERE stored_name IS NOT NULL AND (number = ?9 OR again = ?9)
                         """,
                     arguments: [
                         stored.name.text, stored.path, Int64(bitPattern: resealing.identity.device),

@@ -46,13 +46,15 @@ package struct JournalReader: Sendable {
         }
     }
 
-    /// The arrivals stored under a name in the Inbox, the last one first, without their attempts.
+    /// The arrivals stored under a name in the Inbox, the last one first, without their attempts, and without those that
+    /// only called for an item again.
     package func entries(named name: String) throws(JournalError) -> [JournalEntry] {
         // SQLite would use only the part of a text before a NUL.
         guard let name = try? SafeName(name) else { return [] }
         return try read(orElse: []) { database in
             let statement = try database.cachedStatement(
-                sql: "SELECT \(ArrivalRow.columns) FROM arrivals WHERE stored_name = ? ORDER BY number DESC")
+                sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
+                    + "WHERE stored_name = ? AND again IS NULL ORDER BY number DESC")
             return try Row.fetchCursor(statement, arguments: [name.text])
                 .readable(limit: Self.maximumEntriesOfAName, reporting: self.unreadable) {
                     try ArrivalRow.entry($0, self.dialects)
@@ -72,7 +74,7 @@ package struct JournalReader: Sendable {
         try read(orElse: []) { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
-                    + "WHERE \(DepartureRow.isThere) AND number > ?1 AND \(Self.condition) ORDER BY number")
+                    + "WHERE \(DepartureRow.holdsItem) AND number > ?1 AND \(Self.condition) ORDER BY number")
             return try Row.fetchCursor(statement, arguments: Self.arguments(after ?? ArrivalNumber(.min), filter))
                 .readable(limit: count, where: filter.matches, reporting: self.unreadable) {
                     try ArrivalRow.entry($0, self.dialects)
@@ -110,7 +112,7 @@ package struct JournalReader: Sendable {
         try read(orElse: (count: 0, bytes: 0)) { database in
             // Sizes are bit patterns. The total is a floating-point number: it cannot overflow, and is only shown.
             let row = try Row.fetchOne(
-                database, sql: "SELECT count(*), total(size) FROM arrivals WHERE \(DepartureRow.isThere)")
+                database, sql: "SELECT count(*), total(size) FROM arrivals WHERE \(DepartureRow.holdsItem)")
             let bytes = row.flatMap { Double.fromDatabaseValue($0[1]) } ?? 0
             return (count: row.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0, bytes: UInt64(max(0, min(bytes, 1e19))))
         }
@@ -168,7 +170,7 @@ package struct JournalReader: Sendable {
                 WHERE number = ? AND stored_name IS NOT NULL AND left_how IS NULL AND NOT EXISTS (
                     SELECT 1 FROM arrivals
                     WHERE stored_name = this.stored_name AND stored_path = this.stored_path
-                        AND number > this.number AND \(DepartureRow.isThere))
+                        AND number > coalesce(this.again, this.number) AND \(DepartureRow.holdsItem))
                 """)
         return try Int.fetchOne(statement, arguments: [number.value]) != nil
     }

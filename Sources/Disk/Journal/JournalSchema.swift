@@ -60,6 +60,7 @@ enum JournalSchema {
         migrator.registerMigration("resealings") { database in try database.execute(sql: resealings) }
         migrator.registerMigration("proof") { database in try database.execute(sql: proof) }
         migrator.registerMigration("occupancy") { database in try database.execute(sql: occupancy) }
+        migrator.registerMigration("calls") { database in try database.execute(sql: calls) }
         return migrator
     }
 
@@ -196,23 +197,48 @@ enum JournalSchema {
         SELECT peer, min(CAST(total(\(footprint(""))) AS INTEGER), \(most))
         FROM arrivals WHERE \(DepartureRow.isThere) GROUP BY peer;
 
-        CREATE TRIGGER occupancy_comes AFTER INSERT ON arrivals WHEN \(isThere("NEW.")) BEGIN \(added) END;
-        CREATE TRIGGER occupancy_goes AFTER DELETE ON arrivals WHEN \(isThere("OLD.")) BEGIN \(removed) END;
-        CREATE TRIGGER occupancy_stays AFTER UPDATE OF stored_name, left_how, state, size, entries_came, peer ON arrivals
-        WHEN \(isThere("OLD.")) BEGIN \(removed) END;
-        CREATE TRIGGER occupancy_changes AFTER UPDATE OF stored_name, left_how, state, size, entries_came, peer ON arrivals
-        WHEN \(isThere("NEW.")) BEGIN \(added) END;
+        \(triggers { footprint($0) })
         """
 
+    /// `again`: the arrival that stored the item, of one that only calls for it again. In the occupancy such a call counts
+    /// as an empty file.
+    private static let calls = """
+        ALTER TABLE arrivals ADD COLUMN again INTEGER;
+        CREATE INDEX arrivals_by_again ON arrivals (again) WHERE again IS NOT NULL;
+
+        DROP TRIGGER occupancy_comes;
+        DROP TRIGGER occupancy_goes;
+        DROP TRIGGER occupancy_stays;
+        DROP TRIGGER occupancy_changes;
+        \(triggers { "(CASE WHEN \($0)again IS NULL THEN \(footprint($0)) ELSE 16384 END)" })
+        """
+
+    /// - Parameter footprint: that of a row, by the prefix of its columns.
+    private static func triggers(_ footprint: (String) -> String) -> String {
+        let (added, removed) = (added(footprint("NEW.")), removed(footprint("OLD.")))
+        return """
+            CREATE TRIGGER occupancy_comes AFTER INSERT ON arrivals WHEN \(isThere("NEW.")) BEGIN \(added) END;
+            CREATE TRIGGER occupancy_goes AFTER DELETE ON arrivals WHEN \(isThere("OLD.")) BEGIN \(removed) END;
+            CREATE TRIGGER occupancy_stays AFTER UPDATE OF stored_name, left_how, state, size, entries_came, peer ON arrivals
+            WHEN \(isThere("OLD.")) BEGIN \(removed) END;
+            CREATE TRIGGER occupancy_changes AFTER UPDATE OF stored_name, left_how, state, size, entries_came, peer ON arrivals
+            WHEN \(isThere("NEW.")) BEGIN \(added) END;
+            """
+    }
+
     private static let most = "4000000000000000000"
-    private static let added = """
-        INSERT INTO occupancy (peer, bytes) VALUES (NEW.peer, \(footprint("NEW.")))
+    private static func added(_ footprint: String) -> String {
+        """
+        INSERT INTO occupancy (peer, bytes) VALUES (NEW.peer, \(footprint))
         ON CONFLICT (peer) DO UPDATE SET bytes = min(bytes + excluded.bytes, \(most));
         """
-    private static let removed = """
-        UPDATE occupancy SET bytes = max(bytes - \(footprint("OLD.")), 0) WHERE peer = OLD.peer;
+    }
+    private static func removed(_ footprint: String) -> String {
+        """
+        UPDATE occupancy SET bytes = max(bytes - \(footprint), 0) WHERE peer = OLD.peer;
         DELETE FROM occupancy WHERE peer = OLD.peer AND bytes = 0;
         """
+    }
 
     /// - Parameter row: the prefix of the columns.
     private static func isThere(_ row: String) -> String {

@@ -87,6 +87,8 @@ extension EventLine {
         var transfer: String
         /// The number of the arrival, for `waft inbox show`.
         var arrival: Int64
+        /// The arrival that stored the item, of one that only called for it again.
+        var again: Int64?
         /// Place of the item in its offer.
         var item: Int
         /// The name that was offered.
@@ -103,7 +105,7 @@ extension EventLine {
         init(_ arrival: Arrival, from peer: Peer) {
             (from, via, transfer) = (peer, arrival.dialect.name, arrival.transfer.text)
             (self.arrival, item, name) = (arrival.number.value, arrival.itemNumber, arrival.item.name.text)
-            (stored, path) = (arrival.stored.name.text, arrival.stored.path)
+            (again, stored, path) = (arrival.again?.value, arrival.stored.name.text, arrival.stored.path)
             (type, size, digest) = (arrival.item.type.identifier, arrival.size, arrival.digest.description)
             content = arrival.content?.outcome.rawValue
         }
@@ -112,6 +114,7 @@ extension EventLine {
             from = Peer(
                 id: summary.peer, name: summary.peerName, contact: summary.contact, claims: summary.claims)
             (via, transfer, arrival) = (summary.via, summary.transfer, summary.arrival)
+            again = summary.again
             (item, name, stored, path) = (summary.item, summary.name, summary.stored, summary.path)
             (type, size, digest, content) = (summary.type, summary.size, summary.digest, summary.content)
         }

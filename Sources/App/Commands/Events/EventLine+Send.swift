@@ -89,6 +89,8 @@ extension EventLine {
         var digest: String
         /// The item had been stored before, and nothing was stored now.
         var alreadyThere: Bool?
+        /// Such an item was recorded as sent again: the handler's answer is about this transfer.
+        var sentAgain: Bool?
     }
 
     /// The other side's findings about an item: the comparison of content and type, and its handler's answer.

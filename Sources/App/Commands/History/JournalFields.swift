@@ -29,6 +29,8 @@ struct JournalFields: Encodable {
     }
 
     var arrival: Int64
+    /// The arrival that stored the item, of one that only called for it again.
+    var again: Int64?
     /// The name that was offered, and the one that it has in the Inbox.
     var name: String
     var stored: String
@@ -67,6 +69,7 @@ extension JournalFields {
     init(_ entry: JournalEntry, _ people: Acquaintances) {
         let arrival = entry.arrival
         self.arrival = arrival.number.value
+        again = arrival.again?.value
         name = arrival.item.name.text
         stored = arrival.stored.name.text
         path = arrival.stored.path

@@ -19,6 +19,10 @@ enum JournalText {
     }
 
     private static func suffix(_ entry: JournalEntry) -> String {
+        (entry.arrival.again == nil ? "" : ", sent again") + standing(entry)
+    }
+
+    private static func standing(_ entry: JournalEntry) -> String {
         let left = departure(entry).map { "; \($0)" } ?? ""
         if entry.arrival.content?.outcome == .lying {
             return ": content does not match its type, no handler asked" + left
@@ -44,6 +48,7 @@ enum JournalText {
         if arrival.item.name != arrival.stored.name {
             facts.insert(("offered as", TerminalText.escaped(arrival.item.name.text)), at: 1)
         }
+        if let again = arrival.again { facts.append(("sent again", "it has been in the Inbox since arrival \(again)")) }
         if arrival.protection.isSealed { facts.append(("protection", arrival.protection.rawValue)) }
         if let content = arrival.content {
             facts.append(("content", "\(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))"))

@@ -51,13 +51,14 @@ final class OnceWatch: Sendable {
                 }
                 guard stored > 0 else { return nil }
                 state.ended.insert(id)
-                if receipt.items.contains(where: { $0.handler.state == .pending && !$0.isAlready }) {
+                if receipt.items.contains(where: { $0.handler.state == .pending && (!$0.isAlready || $0.isAgain) }) {
                     state.askedUntil = .now + Self.asking
                 }
                 state.pending[id, default: []].formUnion(
                     receipt.items.indices.filter { number in
                         let item = receipt.items[number]
-                        return item.handler.state == .pending && !item.isAlready && !early.contains(number)
+                        return item.handler.state == .pending && (!item.isAlready || item.isAgain)
+                            && !early.contains(number)
                     })
             case .opened(let arrival, _):
                 if state.ended.contains(arrival.transfer) {

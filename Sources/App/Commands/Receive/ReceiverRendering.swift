@@ -36,7 +36,8 @@ struct ReceiverRendering: Sendable {
             Console.shared.result { [people] in
                 let name = TerminalText.escaped(arrival.stored.name.text)
                 let sender = people.person(arrival.peer, callingItself: arrival.senderName).line
-                return "\(name)  \(ByteCount.text(arrival.size)) from \(sender)"
+                let again = arrival.again == nil ? "" : ", sent again"
+                return "\(name)  \(ByteCount.text(arrival.size)) from \(sender)\(again)"
             }
             if let content = arrival.content, [.lying, .mislabelled].contains(content.outcome) {
                 Console.shared.note("  \(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))")

@@ -61,9 +61,19 @@ struct ItemText {
             let shown = TerminalText.escaped(name)
             let how = receipt.isAlready ? "already there as" : "stored as"
             let copy = EventLine.SentCopy(
-                stored: name, size: size, digest: digest.description, alreadyThere: receipt.isAlready ? true : nil)
+                stored: name, size: size, digest: digest.description, alreadyThere: receipt.isAlready ? true : nil,
+                sentAgain: receipt.isAgain ? true : nil)
             self.init(exit: .done, text: "\(how) \(shown), \(ByteCount.text(size))", .stored(copy))
-            if wait == .opened { judge(receipt.handler, copy) }
+            if receipt.isAgain { text += ", sent again" }
+            if wait == .opened {
+                if receipt.isAlready, !receipt.isAgain {
+                    // A receiver of an earlier version: its answer is about the arrival of before.
+                    exit = .handlerSaidNo
+                    text += ", but no handler was asked again"
+                } else {
+                    judge(receipt.handler, copy)
+                }
+            }
             if let content = receipt.content, [.lying, .mislabelled].contains(content.outcome) {
                 text += "; \(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))"
             }

@@ -22,7 +22,7 @@ enum ShownContents {
 
     /// Names of the items whose contents were in the Inbox before, escaped; further names are counted.
     static func names(alreadyThere receipt: Receipt) -> [String] {
-        let all = receipt.items.lazy.filter(\.isAlready).compactMap { item -> String? in
+        let all = receipt.items.lazy.filter { $0.isAlready && !$0.isAgain }.compactMap { item -> String? in
             guard case .stored(let name, _, _) = item.outcome else { return nil }
             return TerminalText.escaped(name)
         }

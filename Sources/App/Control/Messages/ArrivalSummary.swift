@@ -4,6 +4,8 @@ import UniformTypes
 /// An item that has arrived.
 package struct ArrivalSummary: Codable, Sendable, Equatable {
     package var arrival: Int64
+    /// The arrival that stored the item, of one that only called for it again.
+    package var again: Int64?
     /// The whole id of the sender's key, nil for a peer that proved none; and the name that the sender gives itself.
     package var peer: String?
     package var peerName: String
@@ -36,6 +38,7 @@ package struct ArrivalSummary: Codable, Sendable, Equatable {
     /// - Parameter content: the verdict on its content.
     package init(_ arrival: Arrival, from sender: Introduction, content: String?) {
         self.arrival = arrival.number.value
+        again = arrival.again?.value
         peer = arrival.peer.provenText
         via = arrival.dialect.name
         peerName = arrival.senderName

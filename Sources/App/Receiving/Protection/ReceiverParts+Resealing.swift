@@ -42,7 +42,9 @@ extension ReceiverParts {
         do {
             // First the changes that an earlier call could not end.
             try Self.finishResealings(journal, inbox)
-            guard let arrival = try journal.arrival(number), try journal.isThere(number) else {
+            guard let named = try journal.arrival(number), try journal.isThere(number),
+                let arrival = try journal.arrival(named.holder)
+            else {
                 return .unknown("item \(number) is not in the Inbox")
             }
             guard arrival.protection != protection else { return .done }

@@ -37,7 +37,8 @@ extension OfferMessage {
             digests: offer.digests.map(\.rawValue),
             annotation: annotation.isEmpty ? nil : annotation,
             partial: offer.takesPart ? true : nil,
-            wait: offer.wait.map { UInt64(max(0, $0 / .milliseconds(1))) }
+            wait: offer.wait.map { UInt64(max(0, $0 / .milliseconds(1))) },
+            call: offer.asksHandlers ? true : nil
         )
     }
 
@@ -64,6 +65,7 @@ extension OfferMessage {
             takesPart: partial ?? false,
             dialect: .waft
         )
+        offer.asksHandlers = call ?? false
         if let wait, (1...Self.longestWait).contains(wait) { offer.wait = .milliseconds(wait) }
         return offer
     }
@@ -219,6 +221,7 @@ extension ReceiptMessage.Item {
                 )
             }
             already = item.isAlready ? true : nil
+            again = item.isAgain ? true : nil
         case .failed(let fault):
             self.init(
                 state: "failed", fault: fault.code.rawValue, message: fault.message, cause: fault.unusualCause?.rawValue
@@ -239,12 +242,14 @@ extension ReceiptMessage.Item {
                     throw .malformed("a receipt with a name that no item can have")
                 }
                 let state = handler.map { HandlerAnswer.State(rawValue: $0.state) ?? .failed } ?? .none
-                return ItemReceipt(
+                var receipt = ItemReceipt(
                     .stored(name: stored.text, size: size, digest: digest),
                     handler: HandlerAnswer(state, exitCode: handler?.exit),
                     content: content?.verdict,
                     isAlready: already ?? false
                 )
+                receipt.isAgain = again ?? false
+                return receipt
             case "notSent":
                 return ItemReceipt(.notSent)
             default:

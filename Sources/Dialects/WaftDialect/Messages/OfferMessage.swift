@@ -51,6 +51,7 @@ struct OfferMessage: ListMessage {
     var partial: Bool?
     /// Milliseconds.
     var wait: UInt64?
+    var call: Bool?
 }
 
 struct VerdictMessage: ListMessage {
@@ -93,6 +94,7 @@ struct ReceiptMessage: ListMessage {
         var handler: Handler?
         var content: Content?
         var already: Bool?
+        var again: Bool?
     }
 
     var v = 1

@@ -13,7 +13,7 @@ enum ArrivalRow {
         number, transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer, \
         sender_name, annotation, content_outcome, content_type, content_explanation, stored_name, stored_path, \
         arrived, state, due, deferred_since, deferrals, attempts, refused_by, folder, handler, dialect, \
-        sent_digest, entries_came, protection, sealed_contents, proved, \(DepartureRow.columns)
+        sent_digest, entries_came, protection, sealed_contents, proved, again, \(DepartureRow.columns)
         """
 
     static let insertion = """
@@ -75,8 +75,10 @@ enum ArrivalRow {
         facts.sealedContents = try columns.optionalBytes("sealed digests")
         let isProven = try columns.optionalInteger("proof") ?? (facts.dialect.provesKeys ? 1 : 0)
         facts.peer = facts.peer.visiting(by: facts.dialect, isProven: isProven == 1)
+        let again = try columns.optionalInteger("item that was sent again").map(ArrivalNumber.init)
         return JournalEntry(
-            arrival: Arrival(number: number, facts: facts, stored: stored), arrived: arrived, state: state,
+            arrival: Arrival(number: number, facts: facts, stored: stored, again: again), arrived: arrived,
+            state: state,
             waiting: state == .waiting ? waiting : nil, attemptCount: waiting.attempts, attempts: [],
             departure: try DepartureRow.departure(&columns))
     }

@@ -32,7 +32,7 @@ package final class IncomingTransfer {
     private let isDelivered: @Sendable (ArrivalFacts) -> Bool
     private let stored: @Sendable ([StoredArrival]) -> Void
     private let progressed: @Sendable (UInt64) -> Void
-    private let verdict: Verdict
+    let verdict: Verdict
     private let binding: OfferBinding
     private var order: TransferOrder
     private var fileSums: ContentSums
@@ -53,33 +53,14 @@ package final class IncomingTransfer {
     /// Those of the current file.
     private var fileBytes: UInt64 = 0
     private var receivedEntries: UInt64 = 0
+    /// Items sent again that are not reported yet.
+    private var again: [StoredArrival] = []
     private let turn: CommitTurn
     /// The number of `turn.storings` that the verdict took into account, plus those of this transfer.
     private var knownStorings: Int
 
-    /// An item that has arrived whole and waits for the commit of its batch.
-    private struct WholeItem {
-        var number: Int
-        var staged: any StagedItem
-        var bytes: UInt64
-        var entries: UInt64
-        /// Of the contents, by `DigestAlgorithm.lasting`; of a tree in byte order, unless it is sealed.
-        var digest: Digest
-        /// The digest that the sender knows; see `ArrivalFacts.sentDigest`.
-        var sentDigest: Digest
-        /// Nil for an item that is not sealed.
-        var sealed: SealedDigests?
-        var content: ContentVerdict?
-        var isLookedInto = false
-        /// Why a part of a tree is missing: then it has another name, and no handler gets it.
-        var lack: TransferError?
-    }
-
     /// Trees that may hold files and folders open while they wait for their next file.
     private static let openAside = 16
-
-    /// The end of the name of a tree that lacks a part.
-    private static let lackMark = " (incomplete)"
 
     /// Items and bytes after which a batch is committed: one sync serves many small items, and a large item does not
     /// wait for the next ones.
@@ -387,7 +368,6 @@ package final class IncomingTransfer {
     package func present(_ number: Int, digest: Digest?) throws(TransferError) {
         try order.presentItem(number)
         advance(offer.items[number].size ?? 0)
-        let arrivals = EarlierArrivals(inbox: inbox, journal: journal)
         if let earlier = earlier[number] {
             guard let digest else { return }
             if [earlier.digests.lasting, earlier.digests.sent].contains(digest) {
@@ -395,13 +375,43 @@ package final class IncomingTransfer {
                 return
             }
         }
-        if let digest, let arrival = arrivals.verified(offer.items[number], from: peer, digest) {
-            receipts[number] = arrivals.receipt(arrival, digest: digest)
+        if let digest, takePresent(number, digest, sent: digest) {
+            reportAgain()
         } else {
             // Also for an item of this transfer: the sender means other contents than those that were stored.
             let what = "\(offer.items[number].name) was changed in the Inbox, or has left it"
             receipts[number] = ItemReceipt(.failed(TransferError(.notKept, what)))
         }
+    }
+
+    /// Takes an item that is in the Inbox by another transfer: as it is, or as sent again.
+    /// - Returns: false if it is not there.
+    private func takePresent(
+        _ number: Int, _ digest: Digest, sent: Digest, besides transfer: TransferID? = nil
+    ) -> Bool {
+        let arrivals = EarlierArrivals(inbox: inbox, journal: journal)
+        guard let arrival = arrivals.verified(offer.items[number], from: peer, digest, besides: transfer) else {
+            return false
+        }
+        guard EarlierArrivals.isCall(offer, about: arrival) else {
+            receipts[number] = arrivals.receipt(arrival, digest: sent)
+            return true
+        }
+        do throws(TransferError) {
+            let call = try arrivals.sendAgain(
+                arrival, by: offer, number, verdict.items[number], isDelivered: isDelivered)
+            again.append(call)
+            receipts[number] = ItemReceipt(call.arrival, digest: sent)
+        } catch {
+            receipts[number] = ItemReceipt(.failed(error))
+        }
+        return true
+    }
+
+    private func reportAgain() {
+        let calls = again
+        again = []
+        if !calls.isEmpty { stored(calls) }
     }
 
     /// An item in the Inbox stays stored even if a second attempt at it fails.
@@ -491,6 +501,7 @@ package final class IncomingTransfer {
     private func commitWhole() {
         wholeBytes = 0
         lookIntoWhole()
+        leaveOutRepeated()
         guard !whole.isEmpty else { return }
         var arrivals: [StoredArrival] = []
         turn.take { storings in
@@ -501,19 +512,28 @@ package final class IncomingTransfer {
         }
         whole = []
         if !arrivals.isEmpty { stored(arrivals) }
+        reportAgain()
     }
 
     /// Leaves out items that another transfer of the peer has stored since this one was offered.
     private func leaveOutPresent() {
         guard offer.dialect.givesReceipts else { return }
-        let arrivals = EarlierArrivals(inbox: inbox, journal: journal)
         whole = whole.filter { item in
-            guard
-                let arrival = arrivals.verified(
-                    offer.items[item.number], from: peer, item.digest, besides: offer.transfer)
+            guard takePresent(item.number, item.digest, sent: item.sentDigest, besides: offer.transfer) else {
+                return true
+            }
+            item.staged.discard()
+            return false
+        }
+    }
+
+    /// Leaves out messages of this transfer that have come before: their sender lost the receipt and sent them again.
+    private func leaveOutRepeated() {
+        whole = whole.filter { item in
+            guard offer.items[item.number].kind.isMessage,
+                earlier[item.number]?.digests.lasting == item.digest
             else { return true }
             item.staged.discard()
-            receipts[item.number] = arrivals.receipt(arrival, digest: item.sentDigest)
             return false
         }
     }
@@ -566,34 +586,5 @@ package final class IncomingTransfer {
                 delivered: arrivals.map(\.arrival).filter { delivered.contains($0.number) })
         }
         return arrivals
-    }
-
-    /// An item as it is stored: a tree of which a part is missing does not look whole.
-    private func offered(_ item: WholeItem) -> OfferedItem {
-        var offered = offer.items[item.number]
-        guard item.lack != nil else { return offered }
-        offered.name = SafeName(fitting: offered.name.text + Self.lackMark)
-        (offered.size, offered.entries) = (item.bytes, item.entries)
-        return offered
-    }
-
-    private func facts(of item: WholeItem) -> ArrivalFacts {
-        ArrivalFacts(
-            transfer: offer.transfer,
-            itemNumber: item.number,
-            itemsInOffer: offer.items.count,
-            item: offered(item),
-            size: item.bytes,
-            entries: item.entries,
-            digest: item.sealed?.stored ?? item.digest,
-            sentDigest: item.sealed != nil || item.sentDigest == item.digest ? nil : item.sentDigest,
-            sealedContents: item.sealed?.contents,
-            peer: peer,
-            senderName: offer.senderName,
-            annotation: offer.annotation,
-            content: item.content,
-            destination: verdict.items[item.number].destination,
-            dialect: offer.dialect
-        )
     }
 }

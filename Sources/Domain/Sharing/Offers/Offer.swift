@@ -37,6 +37,9 @@ package enum ItemKind: String, Sendable, Codable, CaseIterable {
     case url
     /// A text; stored as a `.txt` file.
     case text
+
+    /// Whether it is a message: each transfer of it is an arrival of its own, even where equal bytes lie in the Inbox.
+    package var isMessage: Bool { self == .url || self == .text }
 }
 
 /// How far an offer binds the contents that follow it.
@@ -94,6 +97,9 @@ package struct Offer: Sendable {
     /// How long its sender waits for the answer; nil if it does not say so.
     package var wait: Duration?
 
+    /// Whether the handlers are to be asked about each item, also about one that is in the Inbox already.
+    package var asksHandlers: Bool
+
     /// The reception sets it, never the sender.
     package var origin = OfferOrigin()
 
@@ -104,6 +110,7 @@ package struct Offer: Sendable {
         senderName: String,
         digests: [DigestAlgorithm] = [.xxh3_128, .sha256],
         takesPart: Bool = false,
+        asksHandlers: Bool = false,
         dialect: Dialect
     ) {
         self.transfer = transfer
@@ -112,6 +119,7 @@ package struct Offer: Sendable {
         self.senderName = senderName
         self.digests = digests
         self.takesPart = takesPart
+        self.asksHandlers = asksHandlers
         self.dialect = dialect
     }
 

@@ -56,6 +56,8 @@ package struct ItemReceipt: Hashable, Sendable {
     package var handler: HandlerAnswer
     /// Whether an earlier transfer had stored it and it is still there, so that nothing was stored now.
     package var isAlready: Bool
+    /// Whether such an item was recorded as sent again: then `handler` is the answer to this transfer.
+    package var isAgain = false
     /// The content verdict of a stored item if it speaks against the item's type; otherwise nil.
     package let content: ContentVerdict?
 
@@ -85,7 +87,8 @@ extension ItemReceipt {
     ) {
         self.init(
             .stored(name: arrival.stored.name.text, size: arrival.size, digest: digest),
-            handler: handler, content: arrival.content, isAlready: isAlready)
+            handler: handler, content: arrival.content, isAlready: isAlready || arrival.again != nil)
+        isAgain = arrival.again != nil
     }
 }
 

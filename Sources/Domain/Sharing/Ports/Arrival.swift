@@ -94,11 +94,17 @@ package struct Arrival: Hashable, Sendable {
     package var number: ArrivalNumber
     package var facts: ArrivalFacts
     package var stored: StoredItem
+    /// The arrival that stored the item, if this one found it in the Inbox and is only a call of its handlers again.
+    package var again: ArrivalNumber?
 
-    package init(number: ArrivalNumber, facts: ArrivalFacts, stored: StoredItem) {
+    /// The arrival that stored the item.
+    package var holder: ArrivalNumber { again ?? number }
+
+    package init(number: ArrivalNumber, facts: ArrivalFacts, stored: StoredItem, again: ArrivalNumber? = nil) {
         self.number = number
         self.facts = facts
         self.stored = stored
+        self.again = again
     }
 
     /// The last name of its path: that of a sealed file has an ending of its own.

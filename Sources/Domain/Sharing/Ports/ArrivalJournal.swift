@@ -8,9 +8,19 @@ package protocol ArrivalJournal: Sendable {
     /// - Returns: a number for each, in order, rising.
     /// - Throws: `storage` or `noRoom`; then nothing is recorded.
     func intend(_ arrivals: [IntendedArrival]) throws(TransferError) -> [ArrivalNumber]
+    /// Records, in one transaction, that an item of the Inbox was sent again: an arrival of its own, with the place of the
+    /// item, that leaves the Inbox with it.
+    /// - Parameters:
+    ///   - holder: the arrival that stored the item.
+    ///   - isDelivered: whether handlers are to be asked.
+    /// - Throws: `notKept` if that item has left the Inbox; `storage` or `noRoom`; then nothing is recorded.
+    func sendAgain(
+        _ facts: ArrivalFacts, of holder: ArrivalNumber, isDelivered: Bool
+    ) throws(TransferError) -> Arrival
     /// The settled arrivals of a transfer, by number.
     func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalError) -> [Arrival]
-    /// Settled arrivals from a peer of the same kind, name, size and entries as an item, the latest first.
+    /// Settled arrivals from a peer of the same kind, name, size and entries as an item, the latest first; of
+    /// an item that was sent again only the latest one.
     /// - Parameter limit: maximum number of arrivals.
     func earlier(_ item: OfferedItem, from peer: PeerID, limit: Int) throws(JournalError) -> [Arrival]
     /// The state of an arrival's delivery; nil for an unknown number.

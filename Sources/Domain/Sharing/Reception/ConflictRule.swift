@@ -37,7 +37,9 @@ package struct ConflictConsent: ConsentAsking {
         // The caller detects a wrong number of verdicts.
         guard verdicts.count == offer.items.count else { return verdicts }
         return zip(offer.items, verdicts).map { item, verdict in
-            guard verdict.answer == .accepted, isTaken(item.name, verdict.destination.folder), !isKnown(item, peer)
+            // A message that comes again is another one.
+            guard verdict.answer == .accepted, !item.kind.isMessage, isTaken(item.name, verdict.destination.folder),
+                !isKnown(item, peer)
             else {
                 return verdict
             }

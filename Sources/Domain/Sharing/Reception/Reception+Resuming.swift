@@ -18,7 +18,7 @@ extension Reception {
             {
                 // This transfer has stored it, even if it has left the Inbox since.
                 verdict.items[number].present = digest
-            } else {
+            } else if offer.dialect.givesReceipts {
                 verdict.items[number].present =
                     EarlierArrivals(inbox: inbox, journal: journal).latestDigest(item, from: peer, verdict.digest)
             }
@@ -50,13 +50,20 @@ extension Reception {
     /// More bytes than can be in transit between a lost sender and our disk.
     private static let buffered: UInt64 = 64 << 20
 
-    /// The offer without the items that seem to be here already.
+    /// The offer without the items that seem to be here already. One that may be sent again counts as an empty file, as
+    /// the journal counts it.
     func coming(of offer: Offer, from peer: PeerID) -> Offer {
         let all = Verdict(all: .accepted, count: offer.items.count, digest: offer.digests.first ?? .xxh3_128)
         let known = recognising(offer, all, from: peer).items
         if known.allSatisfy({ $0.present == nil }) { return offer }
+        let mayCall = offer.asksHandlers || !SourceApplication.removed(from: offer.annotation).isEmpty
         var coming = offer
-        coming.items = offer.items.indices.lazy.filter { known[$0].present == nil }.map { offer.items[$0] }
+        coming.items = offer.items.indices.compactMap { number in
+            var item = offer.items[number]
+            if known[number].present == nil { return item }
+            (item.size, item.entries) = (0, 1)
+            return mayCall ? item : nil
+        }
         return coming
     }
 
@@ -85,64 +92,6 @@ extension Reception {
 
     /// Longer than any disk takes to read the kept parts.
     private static let keptReading: Duration = .seconds(86_400)
-}
-
-/// The earlier arrivals of an item, in any transfer, that seem to be in the Inbox still.
-package struct EarlierArrivals: Sendable {
-    /// Maximum number of arrivals to check for one item, the latest first.
-    private static let limit = 4
-
-    private let inbox: any InboxStoring
-    private let journal: any ArrivalJournal
-
-    package init(inbox: any InboxStoring, journal: any ArrivalJournal) {
-        self.inbox = inbox
-        self.journal = journal
-    }
-
-    package func contain(_ item: OfferedItem, from peer: PeerID) -> Bool {
-        latest(item, from: peer) != nil
-    }
-
-    package func latest(_ item: OfferedItem, from peer: PeerID) -> Arrival? {
-        candidates(item, from: peer).first { inbox.seemsPresent($0) }
-    }
-
-    /// The digest that the sender knows of the latest one that can be read now.
-    func latestDigest(_ item: OfferedItem, from peer: PeerID, _ algorithm: DigestAlgorithm) -> Digest? {
-        for arrival in candidates(item, from: peer) where inbox.seemsPresent(arrival) {
-            if let digest = inbox.contentDigests(of: arrival)?.sent, digest.algorithm == algorithm { return digest }
-        }
-        return nil
-    }
-
-    /// The one whose contents have this digest now; reads them.
-    /// - Parameters:
-    ///   - digest: by `DigestAlgorithm.lasting`; any other tells nothing apart.
-    ///   - transfer: its own arrivals do not count.
-    func verified(
-        _ item: OfferedItem, from peer: PeerID, _ digest: Digest, besides transfer: TransferID? = nil
-    ) -> Arrival? {
-        guard digest.algorithm == .lasting else { return nil }
-        return candidates(item, from: peer).first { arrival in
-            guard arrival.transfer != transfer, inbox.seemsPresent(arrival) else { return false }
-            // Spares the reading. An older Waft recorded another digest, which says nothing here.
-            let known = inbox.contentDigests(of: arrival)?.lasting
-            if let known, known.algorithm == .lasting, known != digest { return false }
-            return (try? inbox.digest(of: arrival, .lasting)) == digest
-        }
-    }
-
-    /// The receipt for an item whose contents are in the Inbox, with the answer that its handlers gave when it came.
-    /// - Parameter digest: that of its sender.
-    func receipt(_ arrival: Arrival, digest: Digest) -> ItemReceipt {
-        let state = try? journal.deliveryState(of: arrival.number)
-        return ItemReceipt(arrival, digest: digest, handler: HandlerAnswer((state ?? nil) ?? .none), isAlready: true)
-    }
-
-    private func candidates(_ item: OfferedItem, from peer: PeerID) -> [Arrival] {
-        (try? journal.earlier(item, from: peer, limit: Self.limit)) ?? []
-    }
 }
 
 /// The progress of a transfer.

@@ -261,7 +261,10 @@ struct TransferLedger {
         receiving[id] = nil
         var receipt = receipt
         if let early = finished[id] {
-            for index in receipt.items.indices { receipt.items[index].handler = early.receipt.items[index].handler }
+            for (index, item) in early.receipt.items.enumerated()
+            where item.handler.state != .none || !receipt.items[index].isAlready || receipt.items[index].isAgain {
+                receipt.items[index].handler = item.handler
+            }
         }
         var entry = finished[id] ?? Finished(peer: peer, receipt: receipt)
         (entry.receipt, entry.hasEnded) = (receipt, true)

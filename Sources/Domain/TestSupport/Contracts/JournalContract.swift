@@ -183,6 +183,26 @@ package final class JournalContract {
         expect(
             try open().earlier(item, from: peer, limit: 2).map(\.number) == [numbers[6], numbers[1]],
             "no more are listed than wanted")
+
+        var sent = facts(9)
+        (sent.peer, sent.item, sent.size, sent.transfer) = (peer, item, 7, TransferID())
+        let again = try open().sendAgain(sent, of: numbers[6], isDelivered: true)
+        expect(again.holder == numbers[6] && again.stored == stored("again-\(numbers[6])"), "it has the item's place")
+        expect(try open().arrival(again.number) == again, "an item that was sent again is an arrival of its own")
+        expect(
+            try open().arrivals(of: sent.transfer, from: peer) == [again], "it belongs to its transfer, as others do")
+        expect(try isWaiting(again.number), "its handlers are asked again")
+        expect(try open().isThere(numbers[6]), "an item that was sent again is there")
+        expect(try open().isThere(again.number), "the call for an item is there with it")
+        expect(
+            try open().earlier(item, from: peer, limit: 9).map(\.number) == [again.number, numbers[1], numbers[0]],
+            "the latest call stands for its item")
+        try open().departed([numbers[6]], Departure(.removed, at: time(9), toward: ""))
+        expect(try !open().isThere(again.number), "a call leaves with its item")
+        expect(try !isWaiting(again.number), "and is not made any more")
+        expect(
+            fails { _ = try open().sendAgain(sent, of: numbers[6], isDelivered: true) },
+            "an item that has left is not sent again")
         try open().settle([(number: numbers[7], stored: nil)])
     }
 

@@ -44,6 +44,8 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
         package var delivery: WaitingDelivery
         package var attempts: [Attempt] = []
         package var departure: Departure?
+        /// The arrival that stored the item, of one that only calls for it again.
+        package var again: ArrivalNumber?
     }
 
     /// The state of one delivery after a call that changed it.
@@ -128,6 +130,18 @@ extension MemoryJournal {
         }
     }
 
+    package func sendAgain(
+        _ facts: ArrivalFacts, of holder: ArrivalNumber, isDelivered: Bool
+    ) throws(TransferError) -> Arrival {
+        guard (try? isThere(holder)) == true, let stored = self[holder]?.stored else {
+            throw TransferError(.notKept, "\(facts.item.name) has left the Inbox")
+        }
+        let number = try intend([IntendedArrival(facts: facts, identity: nil, isDelivered: isDelivered)])[0]
+        state.withLock { $0.entries[number]?.again = holder }
+        try settle([(number: number, stored: stored)])
+        return Arrival(number: number, facts: facts, stored: stored, again: holder)
+    }
+
     package func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalError) -> [Arrival] {
         try attempt(.arrivals(transfer))
         return settledArrivals { $0.transfer == transfer && $0.peer == peer }
@@ -141,7 +155,8 @@ extension MemoryJournal {
             facts.peer == peer && facts.item.kind == item.kind && facts.item.name == item.name
                 && facts.size == item.size && facts.item.entries == item.entries
         }
-        return Array(arrivals.reversed().prefix(limit))
+        let latest = Dictionary(arrivals.map { ($0.holder, $0.number) }) { max($0, $1) }
+        return Array(arrivals.reversed().filter { latest[$0.holder] == $0.number }.prefix(limit))
     }
 
     package func deliveryState(of number: ArrivalNumber) throws(JournalError) -> DeliveryState? {
@@ -152,7 +167,7 @@ extension MemoryJournal {
         let all = state.withLock { $0.entries }
         let wanted = all.compactMap { number, entry -> Arrival? in
             guard let stored = entry.stored, isWanted(entry.intended.facts) else { return nil }
-            return Arrival(number: number, facts: entry.intended.facts, stored: stored)
+            return Arrival(number: number, facts: entry.intended.facts, stored: stored, again: entry.again)
         }
         return wanted.sorted { $0.number < $1.number }
     }
@@ -195,14 +210,15 @@ extension MemoryJournal {
     package func arrival(_ number: ArrivalNumber) throws(JournalError) -> Arrival? {
         try attempt(.arrival(number))
         guard let entry = self[number], let stored = entry.stored else { return nil }
-        return Arrival(number: number, facts: entry.intended.facts, stored: stored)
+        return Arrival(number: number, facts: entry.intended.facts, stored: stored, again: entry.again)
     }
 
     package func isThere(_ number: ArrivalNumber) throws(JournalError) -> Bool {
         try attempt(.arrival(number))
         guard let entry = self[number], let path = entry.stored?.path, entry.departure == nil else { return false }
         return !entries.contains { later in
-            later.number > number && later.entry.stored?.path == path && later.entry.departure == nil
+            later.number > entry.again ?? number && later.entry.again == nil && later.entry.stored?.path == path
+                && later.entry.departure == nil
                 && later.entry.state != .gone
         }
     }
@@ -262,7 +278,8 @@ extension MemoryJournal {
     ) throws(JournalError) -> [ArrivalNumber] {
         try attempt(.departed(numbers))
         let new = numbers.filter { self[$0]?.departure == nil }
-        _ = try change(numbers) { entry in
+        let calls = entries.filter { call in call.entry.again.map(numbers.contains) ?? false }.map(\.number)
+        _ = try change(numbers + calls) { entry in
             entry.departure = entry.departure ?? departure
             if [.waiting, .parked].contains(entry.state) { entry.state = .gone }
             return 0

@@ -1,0 +1,20 @@
+import ContentCheck
+import Digests
+
+/// An item that has arrived whole and waits for the commit of its batch.
+struct WholeItem {
+    var number: Int
+    var staged: any StagedItem
+    var bytes: UInt64
+    var entries: UInt64
+    /// Of the contents, by `DigestAlgorithm.lasting`; of a tree in byte order, unless it is sealed.
+    var digest: Digest
+    /// The digest that the sender knows; see `ArrivalFacts.sentDigest`.
+    var sentDigest: Digest
+    /// Nil for an item that is not sealed.
+    var sealed: SealedDigests?
+    var content: ContentVerdict?
+    var isLookedInto = false
+    /// Why a part of a tree is missing: then it has another name, and no handler gets it.
+    var lack: TransferError?
+}
