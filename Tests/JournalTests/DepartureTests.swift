@@ -47,6 +47,21 @@ struct DepartureTests {
         #expect(try reader.entry(number)?.departure == removed)
     }
 
+    @Test("has the name that its user gave it, and one whose place another item has taken was removed")
+    func moved() throws {
+        let journal = try Journal(folder: folder.path)
+        let numbers = try journal.arrive(4)
+        let places = try numbers.map { try #require(try reader.entry($0)).arrival.stored }
+        let other = StoredItem(name: try SafeName("other"), path: "/Inbox/folder/other")
+        try journal.moved([numbers[0]: places[1], numbers[1]: places[0], numbers[2]: places[3]], at: time(1))
+        let now = try numbers.map { try #require(try reader.entry($0)) }
+        #expect(now.map(\.arrival.stored) == [places[1], places[0], places[3], places[3]])
+        #expect(now.map(\.departure) == [nil, nil, nil, Departure(.removed, at: time(1))])
+        try journal.moved([numbers[0]: other], at: time(2))
+        #expect(try reader.entries(named: "other").map(\.arrival.number) == [numbers[0]])
+        #expect(try reader.isThere(numbers[2]) && !reader.isThere(numbers[3]))
+    }
+
     @Test("is not said to be there, page by page, nor in the totals")
     func pages() throws {
         let journal = try Journal(folder: folder.path)

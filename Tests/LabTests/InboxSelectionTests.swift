@@ -1,4 +1,5 @@
 import Foundation
+import Subprocess
 import Testing
 
 /// The words and the options that say which items of the Inbox are meant, with the real programs.
@@ -59,6 +60,31 @@ struct InboxSelectionTests {
             let inside = try await kitchen.run(arguments: ["inbox", "show", "./c.txt"], in: running.inbox)
             #expect(inside.exit == 0 && inside.output.hasPrefix("3\n"), "\(inside)")
             #expect(try running.names() == ["c.txt"])
+        }
+    }
+
+    @Test("an item that its user has renamed or moved in the Inbox is the same item, with a receiver and without one")
+    func renamed() async throws {
+        try await withItems(["a.txt", "b.txt"]) { kitchen, running, folder in
+            func inbox(_ words: String...) async throws -> ProgramResult {
+                try await kitchen.run(arguments: ["inbox"] + words)
+            }
+            let files = FileManager.default
+            try files.createDirectory(atPath: running.inbox + "/done", withIntermediateDirectories: true)
+            try files.moveItem(atPath: running.inbox + "/a.txt", toPath: running.inbox + "/done/first.txt")
+            let shown = try await inbox("show", "first.txt", "--json").events
+            #expect(shown.first?.arrival == 1 && shown.first?.path == running.inbox + "/done/first.txt", "\(shown)")
+            #expect(try await inbox("verify").exit == 0)
+            #expect(try await inbox("show", "a.txt").exit == 66)
+            running.signal(.terminate)
+            try await eventually { try await kitchen.run(arguments: ["status"]).exit == 69 }
+            try files.moveItem(atPath: running.inbox + "/done/first.txt", toPath: running.inbox + "/b2.txt")
+            try files.moveItem(atPath: running.inbox + "/b.txt", toPath: running.inbox + "/done/first.txt")
+            let listed = try await inbox("list", "--json").events
+            #expect(listed.contains { $0.stored == "b2.txt" && $0.arrival == 1 }, "\(listed)")
+            #expect(try await inbox("take", "2", folder + "/out").exit == 0)
+            #expect(try String(contentsOfFile: folder + "/out/first.txt", encoding: .utf8) == "b.txt\n")
+            #expect(try await inbox("remove", "b2.txt").exit == 0)
         }
     }
 

@@ -122,6 +122,11 @@ extension Receiver {
             } catch {
                 return .refused(error.description)
             }
+        case .followRenames:
+            do throws(JournalError) { try ReceiverParts.followRenames(parts.inbox, parts.journal) } catch {
+                return .refused(error.description)
+            }
+            return .done
         case .pairing(.open) where parts.door.visibility == .off:
             return .refused("this receiver is off, and nobody can reach it; see: waft visible")
         case .pairing(let request):

@@ -149,6 +149,15 @@ struct ReceiverParts: Sendable {
             observe: { observe(.opened($0, $1)) },
             left: { plan.relay.left($0, $1) },
             isInboxThere: { inbox.isThere },
+            findAgain: { [journal] arrival in
+                do throws(JournalError) {
+                    try Self.followRenames(inbox, journal)
+                    return try journal.arrival(arrival.number).flatMap { $0.stored == arrival.stored ? nil : $0 }
+                } catch {
+                    logger.error("a renamed item cannot be recorded", metadata: ["reason": "\(error)"])
+                    return nil
+                }
+            },
             copies: copies,
             logger: logger
         )
@@ -206,6 +215,11 @@ struct ReceiverParts: Sendable {
             plan.logger.warning(
                 "a handler cannot be used", metadata: ["path": "\(problem.path)", "reason": "\(problem.reason)"])
         }
+    }
+
+    /// Records the items that their user has renamed, or moved inside the Inbox.
+    static func followRenames(_ inbox: FileInbox, _ journal: Journal) throws(JournalError) {
+        try journal.moved(InboxRenames.find(try journal.placesThere(), inbox: inbox.path), at: .now)
     }
 
     /// Settles what an earlier process was about to move into the Inbox when it died.

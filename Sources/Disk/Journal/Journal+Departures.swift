@@ -31,6 +31,41 @@ extension Journal {
         }
     }
 
+    /// As in `JournalReader`.
+    package func placesThere() throws(JournalError) -> [ItemPlace] {
+        try reading("could not read the places of the items") { try PlaceRow.places(in: $0, self.unreadable) }
+    }
+
+    /// Records that items have other names or lie elsewhere in the Inbox, in one transaction. An item whose place one of
+    /// them has taken, and that was not moved itself, was removed by its user.
+    package func moved(_ places: [ArrivalNumber: StoredItem], at time: WallTime) throws(JournalError) {
+        if places.isEmpty { return }
+        try writing("could not record the new name of an item") { database in
+            // First out of each other's ways: two can have changed their names.
+            let moving = try database.cachedStatement(
+                sql: """
+                    UPDATE arrivals SET stored_name = ?1, stored_path = ?2
+                    WHERE \(DepartureRow.isThere) AND (number = ?3 OR again = ?3)
+                    """)
+            let replacing = try database.cachedStatement(
+                sql: """
+                    UPDATE arrivals
+                    SET left_how = ?1, left_at = ?2, left_toward = '',
+                        state = CASE WHEN state IN ('waiting', 'parked') THEN 'gone' ELSE state END
+                    WHERE \(DepartureRow.isThere) AND stored_name = ?3 AND stored_path = ?4
+                        AND coalesce(again, number) != ?5
+                    """)
+            for (number, stored) in places {
+                try moving.execute(arguments: [stored.name.text, stored.path, number.value])
+            }
+            for (number, stored) in places {
+                try replacing.execute(arguments: [
+                    Departure.How.removed.rawValue, time.milliseconds, stored.name.text, stored.path, number.value,
+                ])
+            }
+        }
+    }
+
     /// Recorded bytes, by `Footprint`, of a peer's items in the Inbox. Constant in the number of its items.
     package func occupied(by peer: PeerID) throws(JournalError) -> UInt64 {
         try reading("could not read the items in the Inbox") { database in

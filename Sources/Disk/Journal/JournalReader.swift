@@ -82,6 +82,11 @@ package struct JournalReader: Sendable {
         }
     }
 
+    /// The places of all items in the Inbox that have an identity on the disk.
+    package func placesThere() throws(JournalError) -> [ItemPlace] {
+        try read(orElse: []) { try PlaceRow.places(in: $0, self.unreadable) }
+    }
+
     /// A filter's conditions in SQL; ?1 is the page.
     private static let condition = "(?2 IS NULL OR arrived >= ?2) AND (?3 IS NULL OR state = ?3)"
 

@@ -69,8 +69,11 @@ struct InboxListCommand: AsyncParsableCommand {
         } catch {
             throw CommandError(.unexpected, TerminalText.escaped(error.message))
         }
-        // Items that were accepted into a folder have no rows here: the folder has one.
-        let own = ((try? JournalReading.entriesThere()) ?? []).filter { $0.arrival.destination.folder == nil }
+        // Items in a folder have no rows here: the folder has one.
+        let own = ((try? JournalReading.entriesThere()) ?? []).filter { entry in
+            PathText.part(of: entry.arrival.stored.path, below: inbox).map { !$0.contains("/") }
+                ?? (entry.arrival.destination.folder == nil)
+        }
         let byName = Dictionary(own.map { ($0.arrival.nameOnDisk, $0) }) { _, later in later }
         let rows = entries.map { entry in
             let known = byName[entry.name]

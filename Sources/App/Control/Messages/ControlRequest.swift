@@ -44,6 +44,8 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case release(arrival: Int64, now: Bool)
     /// Write down how an arrival has left the Inbox, just now.
     case departed(arrival: Int64, how: Departure.How, toward: String)
+    /// Items have other names or places in the Inbox: find them, and write that down.
+    case followRenames
     case pairing(PairingRequest)
     case outbox(OutboxRequest)
     case protection(ProtectionRequest)

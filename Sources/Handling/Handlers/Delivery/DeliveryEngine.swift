@@ -47,6 +47,7 @@ package final class DeliveryEngine: Delivering {
     let observe: @Sendable (Arrival, HandlerAnswer) -> Void
     let left: @Sendable (Arrival, Departure) -> Void
     let isInboxThere: @Sendable () -> Bool
+    let findAgain: @Sendable (Arrival) -> Arrival?
     /// Opens sealed items; nil if there are none.
     let copies: (any ClearCopying)?
     let places: Int
@@ -63,6 +64,7 @@ package final class DeliveryEngine: Delivering {
     ///   - subject: the facts for the choice of a handler, for an arrival; may read the disk.
     ///   - isInboxThere: whether the Inbox's disk is mounted. If not, deliveries wait, because a missing item may not
     ///     have left the Inbox.
+    ///   - findAgain: looks for an item that is not at its place: its user may have given it another one in the Inbox.
     ///   - copies: tells which sealed items can be opened; nil if there are none.
     ///   - observe: gets the answers about deliveries of an earlier run, which have no other listener.
     ///   - left: called for each item that a handler took out of the Inbox.
@@ -75,6 +77,7 @@ package final class DeliveryEngine: Delivering {
         observe: @escaping @Sendable (Arrival, HandlerAnswer) -> Void = { _, _ in },
         left: @escaping @Sendable (Arrival, Departure) -> Void = { _, _ in },
         isInboxThere: @escaping @Sendable () -> Bool = { true },
+        findAgain: @escaping @Sendable (Arrival) -> Arrival? = { _ in nil },
         copies: (any ClearCopying)? = nil,
         places: Int = defaultPlaces,
         clock: DeliveryClock = .system,
@@ -87,6 +90,7 @@ package final class DeliveryEngine: Delivering {
         self.observe = observe
         self.left = left
         self.isInboxThere = isInboxThere
+        self.findAgain = findAgain
         self.copies = copies
         self.places = places
         self.clock = clock

@@ -350,12 +350,16 @@ struct DeliveryLoop {
         if isMissing(handler, for: numbers) { return }
         var arrivals: [Arrival] = []
         for number in numbers {
-            guard let arrival = read(number) else {
+            guard var arrival = read(number) else {
                 endAsked(number, .unknown)
                 entries[number] = nil
                 continue
             }
-            let place = place(of: arrival)
+            var place = place(of: arrival)
+            if place == .gone, let moved = engine.findAgain(arrival) {
+                arrival = moved
+                place = self.place(of: arrival)
+            }
             if entries[number]?.asked != nil, place == .left || place == .gone {
                 endAsked(number, .left)
                 continue

@@ -35,6 +35,7 @@ package enum CommandLineRun {
             if var asynchronous = parsed as? any AsyncParsableCommand {
                 // The parsed command may release its words.
                 parsed = nil
+                if asynchronous is any InboxItemVerb { await RenamedItems.follow() }
                 try await asynchronous.run()
             } else {
                 try parsed?.run()
