@@ -410,6 +410,25 @@ struct DeliveryEngineTests {
         #expect(lab.answers.all.map(\.1) == [.failed, .yes])
     }
 
+    @Test("an item that its user has renamed while it waited is delivered under its new name")
+    func renamed() async throws {
+        let folder = TemporaryFolder()
+        let place = StoredItem(name: try SafeName("renamed"), path: folder.file("renamed", "hello"))
+        let lab = DeliveryLab(
+            [photos],
+            findAgain: { arrival in
+                var moved = arrival
+                moved.stored = place
+                return moved
+            })
+        let arrival = try lab.arrive(isThere: false)[0]
+        try await lab.run { engine in
+            lab.deliver([arrival], to: engine)
+            try await lab.wait(for: arrival, .yes)
+        }
+        #expect(lab.caller.calls.all.flatMap { $0.items.map(\.arrival.stored) } == [place])
+    }
+
     @Test("an item on a disk that is not mounted waits until it is")
     func notMounted() async throws {
         let lab = DeliveryLab([photos], isMounted: false)

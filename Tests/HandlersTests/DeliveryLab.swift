@@ -181,6 +181,7 @@ final class DeliveryLab: Sendable {
         copies: (any ClearCopying)? = nil,
         places: Int = 4,
         isMounted: Bool = true,
+        findAgain: @escaping @Sendable (Arrival) -> Arrival? = { _ in nil },
         clock: ManualClock = ManualClock(),
         folder: TemporaryFolder = TemporaryFolder()
     ) {
@@ -202,7 +203,7 @@ final class DeliveryLab: Sendable {
                     type: $0.type, kind: $0.item.kind, chosen: $0.destination.handler, protection: $0.protection)
             },
             observe: { [answers] in answers.record(($0.number, $1.state)) },
-            isInboxThere: { mounted.isOpen }, copies: copies, places: places, clock: clock.clock,
+            isInboxThere: { mounted.isOpen }, findAgain: findAgain, copies: copies, places: places, clock: clock.clock,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
