@@ -253,6 +253,11 @@ struct HandMadeAsk {
     }
 
     var encoded: ByteBuffer {
+        guard let bytes = try? list.encoded() else { preconditionFailure("a question can be encoded") }
+        return bytes
+    }
+
+    var list: PropertyList {
         let files = files.map { file in
             var fields: [String: PropertyList] = [
                 "FileName": .string(file.name), "FileType": .string(file.type),
@@ -262,12 +267,58 @@ struct HandMadeAsk {
             fields["FileBomPath"] = file.path.map { .string($0) }
             return PropertyList.dictionary(fields)
         }
-        let message = PropertyList.dictionary([
+        return .dictionary([
             "SenderComputerName": .string("a stranger"), "SenderID": .string("000000000000"), "Files": .array(files),
             "Items": .array(links.map { .string($0) }),
         ])
-        guard let bytes = try? message.encoded() else { preconditionFailure("a question can be encoded") }
-        return bytes
+    }
+}
+
+/// A binary property list whose equal texts are one object each, as Apple's writer makes it.
+struct SharedList {
+    private var objects: [[UInt8]] = []
+    private var texts: [String: Int] = [:]
+
+    static func encoded(_ list: PropertyList) -> ByteBuffer {
+        var shared = SharedList()
+        let top = shared.add(list)
+        var bytes = Array("bplist00".utf8)
+        var offsets: [Int] = []
+        for object in shared.objects {
+            offsets.append(bytes.count)
+            bytes += object
+        }
+        let table = bytes.count
+        for offset in offsets { bytes += number(offset) }
+        bytes += [0, 0, 0, 0, 0, 0, 4, 4]
+        for value in [offsets.count, top, table] { bytes += [0, 0, 0, 0] + number(value) }
+        return ByteBuffer(bytes: bytes)
+    }
+
+    private mutating func add(_ list: PropertyList) -> Int {
+        switch list {
+        case .boolean(let truth): return add([truth ? 0x09 : 0x08])
+        case .integer(let value): return add([0x12] + Self.number(Int(value)))
+        case .string(let text):
+            if let known = texts[text] { return known }
+            let number = add([0x5F, 0x12] + Self.number(text.utf8.count) + Array(text.utf8))
+            texts[text] = number
+            return number
+        case .array(let values): return add([0xAF, 0x12] + Self.number(values.count), values.map { add($0) })
+        case .dictionary(let fields):
+            let keys = fields.keys.map { add(.string($0)) }
+            return add([0xDF, 0x12] + Self.number(keys.count), keys + fields.values.map { add($0) })
+        case .real, .data, .date, .other: preconditionFailure("no question of a test has it")
+        }
+    }
+
+    private mutating func add(_ object: [UInt8], _ references: [Int] = []) -> Int {
+        objects.append(object + references.flatMap(Self.number))
+        return objects.count - 1
+    }
+
+    private static func number(_ value: Int) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 }
 

@@ -150,7 +150,8 @@ struct MessageListTests {
         }
         // Many references to the same text.
         let text: [UInt8] = [0x5F, 0x11, 0x40, 0x00] + Array(repeating: 0x61, count: 0x4000)
-        #expect(PropertyList(message: Self.list([[0xAE] + Array(repeating: 1, count: 14), text])) == nil)
+        let references: [UInt8] = [0xAF, 0x11, 0x06, 0x01] + Array(repeating: 1, count: 0x601)
+        #expect(PropertyList(message: Self.list([references, text])) == nil)
     }
 
     @Test("no list of few bytes makes the reader fall", arguments: 0..<2_000 as Range<UInt64>)

@@ -9,6 +9,21 @@ import Testing
 
 @Suite("Receiving by AirDrop", .timeLimit(.minutes(2)))
 struct ReceivingTests {
+    @Test("a question is read whatever its writer shares, of few files and of the most", arguments: [17, Limits.items])
+    func sharedTexts(_ count: Int) async throws {
+        let files = (0..<count).map { number in
+            HandMadeAsk.File(
+                name: "Letter \(number).docx", type: "org.openxmlformats.wordprocessingml.document", size: 10,
+                path: "./Letter \(number).docx")
+        }
+        try await AirDropLoopback.run { receiver in
+            let question = SharedList.encoded(HandMadeAsk(files: files).list)
+            let answer = try await receiver.http { try await $0.post("/Ask", question) }
+            #expect(answer.status == .ok)
+            #expect(receiver.consent.asked.all.first?.offer.items.count == count)
+        }
+    }
+
     @Test(
         "each form of a body that senders use arrives, however it is cut",
         arguments: [

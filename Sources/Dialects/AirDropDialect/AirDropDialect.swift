@@ -113,11 +113,13 @@ enum AirDropLimits {
     static let announcedDepth = 8
     /// Maximum bytes of any other message.
     static let messageBytes = 1 << 20
-    /// The bounds on a message of this many bytes. It has four levels, and a question thirteen values for each file:
-    /// `files` files fit. A stranger can make the reader use some 40 MB.
-    static func propertyList(_ bytes: Int) -> PropertyListBounds {
-        PropertyListBounds(documentBytes: askBytes, depth: 12, values: 1 << 18, textBytes: 2 * bytes)
-    }
+    /// The bounds on a message. It has four levels, and a question thirteen values for each file: `files` files fit.
+    ///
+    /// Writers may store equal texts once, and a text counts for each reference. So the bytes of texts have a bound of
+    /// their own: two names and the keys and types of `files` files, besides a preview. A stranger can make the reader
+    /// use some 60 MB.
+    static let propertyList = PropertyListBounds(
+        documentBytes: askBytes, depth: 12, values: 1 << 18, textBytes: 3 * askBytes)
     /// Maximum bytes of an identifier that is only compared.
     static let identifierBytes = 128
 

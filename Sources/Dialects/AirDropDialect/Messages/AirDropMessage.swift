@@ -81,12 +81,12 @@ extension PropertyList {
     /// Reads a message.
     /// - Returns: nil if the bytes are no binary property list or exceed the bounds.
     init?(message: ByteBuffer) {
-        let bytes = Array(message.readableBytesView)
-        do throws(PropertyListError) {
-            try self.init(binary: bytes, within: AirDropLimits.propertyList(bytes.count))
-        } catch {
-            return nil
-        }
+        do throws(PropertyListError) { try self.init(reading: message) } catch { return nil }
+    }
+
+    /// - Throws: `PropertyListError` if the bytes are no binary property list or exceed the bounds.
+    init(reading message: ByteBuffer) throws(PropertyListError) {
+        try self.init(binary: Array(message.readableBytesView), within: AirDropLimits.propertyList)
     }
 
     /// The value as a message.

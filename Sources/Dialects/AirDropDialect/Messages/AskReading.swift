@@ -25,10 +25,11 @@ struct AskReading {
     /// - Parameter keepsIcon: False drops the picture.
     /// - Throws: `protocolViolation` in one line, without foreign text.
     init(_ body: ByteBuffer, keepsIcon: Bool = false) throws(TransferError) {
-        guard let message = PropertyList(message: body)?.dictionary else {
-            throw .malformed(
-                "not the property list that was expected, or one of far more than \(AirDropLimits.files) files")
+        let list: PropertyList
+        do throws(PropertyListError) { list = try PropertyList(reading: body) } catch {
+            throw .malformed("it \(error)")
         }
+        guard let message = list.dictionary else { throw .malformed("it \(PropertyListError.notADictionary)") }
         senderName = message["SenderComputerName"]?.string ?? ""
         application = message["BundleID"]?.string.flatMap {
             $0.utf8.count <= AirDropLimits.identifierBytes ? $0 : nil
