@@ -148,16 +148,27 @@ struct ReceivingTests {
     }
 
     @Test(
-        "names that lead elsewhere, and names that are two things, refuse the whole question",
-        arguments: [
-            ["../a"], ["/etc/passwd"], ["t/../../a"], ["t/./a"], ["t/a", "t/a/b"],
-        ])
-    func badNames(_ names: [String]) async throws {
+        "a name that leads elsewhere, or that is two things, costs its own file only",
+        arguments: ["../a", "/etc/passwd", "t/../../a", "", "t/good/b"])
+    func badNames(_ name: String) async throws {
         try await LocalSendLoopback.run { receiver in
-            let files = names.enumerated().map { LocalSendFile.sample($1, id: "f\($0)") }
-            let status = try await receiver.status(files)
-            #expect(status == 400)
-            #expect(receiver.consent.asked.all.isEmpty)
+            #expect(try await receiver.status([.sample(name, id: "odd"), .sample("t/good")]) == 200)
+            let offer = try #require(receiver.consent.asked.all.first?.offer)
+            #expect(offer.items.map(\.name.text) == ["t"] && offer.items[0].entries == 2)
+            guard !name.hasPrefix("t/good") else { return }
+            #expect(try await receiver.status([.sample(name, id: "odd")]) == 400)
+            #expect(receiver.consent.asked.count == 1)
+        }
+    }
+
+    @Test("a dot in a path means the folder that it is in")
+    func dots() async throws {
+        try await LocalSendLoopback.run { receiver in
+            let session = try #require(
+                try await receiver.ask([.sample("./a", id: "a"), .sample("t/./b", id: "b")]).session)
+            for id in ["a", "b"] { #expect(try await receiver.upload("hello", as: id, in: session) == 200) }
+            #expect(receiver.inbox["a"]?.bytes == Array("hello".utf8))
+            #expect(receiver.inbox["t"]?.entries["b"]?.bytes == Array("hello".utf8))
         }
     }
 

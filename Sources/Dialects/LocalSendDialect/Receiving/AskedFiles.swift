@@ -18,7 +18,8 @@ struct AskedFiles {
     /// Names that could not be kept.
     let remarks: RemarkList
 
-    /// - Throws: `protocolViolation` or `unsafeName`.
+    /// A file whose name cannot be kept is left out, as the app leaves it out.
+    /// - Throws: `protocolViolation`; `unsafeName` if no file is left.
     init(_ question: LocalSendQuestion, registry: TypeRegistry) throws(TransferError) {
         guard !question.files.isEmpty else { throw Self.malformed("no files are offered") }
         guard question.files.count <= LocalSendLimits.files else {
@@ -33,14 +34,21 @@ struct AskedFiles {
         }
         var files = OfferedFiles(registry)
         var places: [String: OfferedFiles.Place] = [:]
+        var odd: TransferError?
         for file in question.files.sorted(by: { ($0.value.fileName, $0.key) < ($1.value.fileName, $1.key) }) {
             guard file.key == file.value.id, file.key.utf8.count <= LocalSendLimits.identifierBytes else {
                 throw Self.malformed("a file's id is not its key")
             }
-            places[file.key] = try Self.add(file.value, to: &files, registry)
+            do throws(TransferError) {
+                places[file.key] = try Self.add(file.value, to: &files, registry)
+            } catch  where error.code == .unsafeName {
+                files.leaveOut(file.value.fileName, error)
+                odd = odd ?? error
+            }
         }
+        if let odd, places.isEmpty { throw odd }
         offer = try Self.offer(
-            try files.finishedItems(), from: name,
+            files.finishedItems, from: name,
             digests: places.values.contains { $0.digest != nil } ? [.sha256] : [.xxh3_128], registry)
         (self.places, message, remarks) = (places, nil, files.remarks)
     }

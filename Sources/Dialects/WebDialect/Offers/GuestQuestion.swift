@@ -58,7 +58,7 @@ struct GuestItems {
             default: throw Self.malformed("an item is neither a file nor a text nor a link")
             }
         }
-        let items = try gathered.finishedItems()
+        let items = gathered.finishedItems
         guard items.count <= Limits.items else {
             throw Self.malformed("more than \(Limits.items) items are offered at once; put them into a folder")
         }

@@ -39,7 +39,7 @@ package struct OfferedFiles {
     ///   - name: composed; with slashes, the path of a file in a folder.
     ///   - size: at most `Limits.itemBytes`.
     ///   - said: the type that the sender names.
-    /// - Throws: `protocolViolation` or `unsafeName`.
+    /// - Throws: `protocolViolation`; `unsafeName` for a file that cannot be stored: the others stay as they are.
     package mutating func add(
         _ name: String, size: UInt64, said: UniformType?, modified: Timestamp?, digest: Digest? = nil
     ) throws(TransferError) -> Place {
@@ -51,8 +51,8 @@ package struct OfferedFiles {
             let type = AnnouncedType.of(said: said, name: names[0].text, kind: .file, registry)
             items.append(OfferedItem(kind: .file, name: names[0], type: type, size: size))
         } else {
-            place.item = tree(names[0])
             let path = try path(names.dropFirst())
+            place.item = tree(names[0])
             place.path = path
             try enter(path, size, in: place.item, name)
         }
@@ -66,13 +66,13 @@ package struct OfferedFiles {
         return items.count - 1
     }
 
-    /// - Throws: `unsafeName` for a file that is also a folder.
-    package func finishedItems() throws(TransferError) -> [OfferedItem] {
+    /// Remarks that a file is left out.
+    package mutating func leaveOut(_ name: String, _ reason: TransferError) { remarks.leftOut(name, reason) }
+
+    /// The items with the numbers of their entries.
+    package var finishedItems: [OfferedItem] {
         var items = self.items
         for (number, paths) in entries {
-            if let both = paths.files.first(where: { paths.folders.contains($0) }) {
-                throw unsafe(both.text, "it is a file and a folder")
-            }
             items[number].entries = UInt64(paths.files.count + paths.folders.count + 1)
         }
         return items
@@ -82,8 +82,9 @@ package struct OfferedFiles {
         guard !PathText.isAbsolute(name), name.utf8.count <= SafeRelativePath.maximumBytes else {
             throw unsafe(name, "it is an absolute or a very long path")
         }
-        let parts = PathText.names(in: name)
-        guard !parts.isEmpty, !parts.contains("."), !parts.contains("..") else {
+        // A dot means the folder that it is in.
+        let parts = PathText.names(in: name).filter { $0 != "." }
+        guard !parts.isEmpty, !parts.contains("..") else {
             throw unsafe(name, "it is no path below a folder")
         }
         let names = parts.map { SafeName(fitting: String($0)) }
@@ -113,9 +114,13 @@ package struct OfferedFiles {
     private mutating func enter(
         _ path: SafeRelativePath, _ size: UInt64, in item: Int, _ name: String
     ) throws(TransferError) {
-        guard entries[item, default: ([], [])].files.insert(path).inserted else {
-            throw unsafe(name, "another file has the same name")
+        let known = entries[item, default: ([], [])]
+        guard !known.files.contains(path) else { throw unsafe(name, "another file has the same name") }
+        let above = sequence(first: path) { $0.parent }.dropFirst()
+        guard !known.folders.contains(path), !above.contains(where: known.files.contains) else {
+            throw unsafe(name, "a file and a folder have the same name")
         }
+        entries[item, default: ([], [])].files.insert(path)
         var folder = path.parent
         while let next = folder, entries[item, default: ([], [])].folders.insert(next).inserted {
             folder = next.parent
