@@ -1,3 +1,4 @@
+import Contacts
 import Executors
 import HTTPChannel
 import LocalSendDialect
@@ -141,19 +142,70 @@ private struct LocalSendReceiver: Sendable {
     let answer: @Sendable (String) -> (Int, String)
     let asked = Recorder<String>()
 
-    init(isPlain: Bool = false, _ answer: @escaping @Sendable (String) -> (Int, String)) {
-        (self.isPlain, self.answer) = (isPlain, answer)
+    init(
+        isPlain: Bool = false, _ answer: @escaping @Sendable (String) -> (Int, String),
+        meanwhile: @escaping @Sendable (String, Int) async throws -> Void = { _, _ in }
+    ) {
+        (self.isPlain, self.answer, self.meanwhile) = (isPlain, answer, meanwhile)
     }
 
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    private static let endpoint = {
+    static let sender = endpoint()
+    /// Has the key of the device.
+    private static let receiver = endpoint()
+
+    static func endpoint(_ contacts: ContactBook? = nil) -> LocalSendEndpoint {
         guard let identity = try? Identity.make() else { preconditionFailure("no key can be made") }
         return LocalSendEndpoint(
             EndpointParts(
-                settings: LiveSettings(Settings(hostName: "study")), identity: identity, contacts: nil,
+                settings: LiveSettings(Settings(hostName: "study")), identity: identity, contacts: contacts,
+    @Test("whose user cancels ends the sending, at the port that the question names")
+    func cancelledThere() async throws {
+        let device = LocalSendReceiver(
+            { $0.contains("prepare-upload") ? (200, Self.accepting) : (200, "") },
+            meanwhile: { path, port in
+                if path.contains("/upload?") { try await LocalSendReceiver.cancel("s", at: port) }
+            }
+        )
+        let contents = [UInt8](repeating: 7, count: 32 << 20)
+        let report = try await device.send([.file("a", contents)])
+        guard case .lost(let fault)? = report.items.first else {
+            Issue.record("\(report.items)")
+            return
+        }
+        #expect(fault.code == .cancelled && fault.message == "the other side cancelled")
+        #expect(!device.asked.all.contains { $0.contains("/cancel") })
+    }
+
+    @Test("is not ended by another session's number, nor by another device with the right one")
+    func cancelledByOthers() async throws {
+        let device = LocalSendReceiver(
+            { $0.contains("prepare-upload") ? (200, Self.accepting) : (200, "") },
+            meanwhile: { path, port in
+                guard path.contains("/upload?") else { return }
+                try await LocalSendReceiver.cancel("other", at: port)
+                try await LocalSendReceiver.cancel("s", at: port, as: LocalSendReceiver.sender)
+            })
+        let report = try await device.send([.file("a", [1])])
+        guard case .acknowledged? = report.items.first else {
+            Issue.record("\(report.items)")
+            return
+        }
+    }
+
                 blocking: BlockingExecutor(threads: 4), logger: logger))
-    }()
+    }
+
+    /// Tells the port of a sender that a session has ended.
+    /// - Parameter endpoint: the key with which it is told; nil for the device's.
+    static func cancel(_ session: String, at port: Int, as endpoint: LocalSendEndpoint? = nil) async throws {
+        let target = PeerTarget(.localsend, addresses: [DialAddress(host: "127.0.0.1", port: port)])
+        let connection = try await (endpoint ?? receiver).open(target, within: .seconds(60))
+        try await HTTPClient.run(connection.http) { http in
+            try await LocalSendClient(http).cancel(session, timeout: .seconds(60))
+        }
+    }
 
     func send(
         _ sources: [MemorySource], _ options: SendOptions = SendOptions(),
@@ -171,10 +223,14 @@ private struct LocalSendReceiver: Sendable {
 
     private func runSecure<Result: Sendable>(_ body: @Sendable (Int) async throws -> Result) async throws -> Result {
         let listener = try await SecureListener.bind(
-            .init(host: "127.0.0.1", identity: try .make(kind: .rsa2048), profile: .localsend), group: .singleton,
+            .init(host: "127.0.0.1", identity: try Self.receiver.side.identity(), profile: .localsend),
+            group: .singleton,
             logger: Self.logger)
         return try await withThrowingTaskGroup(of: Void.self) { group in
+    /// Called before each answer with the path, and with the port of the sender.
+    let meanwhile: @Sendable (String, Int) async throws -> Void
             group.addTask {
+    private let senders = Recorder<Int>()
                 try await listener.run { channel, _ in
                     try HTTPServer.configure(channel)
                 } onConnection: { connection in
@@ -215,3 +271,9 @@ private struct LocalSendReceiver: Sendable {
         }
     }
 }
+            if exchange.head.uri.contains("prepare-upload") {
+                let question = String(buffer: try await exchange.body(upTo: 1 << 20))
+                let port = question.firstMatch(of: /"port":(\d+)/).flatMap { Int($0.1) }
+                senders.record(port ?? 0)
+            }
+            try await meanwhile(exchange.head.uri, senders.all.last ?? 0)

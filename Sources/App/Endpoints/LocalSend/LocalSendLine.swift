@@ -29,6 +29,13 @@ final class LocalSendLine: Sendable {
     /// The peer, after the first connection.
     var peer: PeerID? { state.withLock { $0.peer } }
 
+    /// Whether a connection to this side can be the peer's: from its address, and without another key.
+    func isPeer(_ visitor: Visitor) -> Bool {
+        let (host, peer) = state.withLock { ($0.target.addresses.first?.hostText, $0.peer) }
+        guard let peer, visitor.origin.host == host else { return false }
+        return visitor.peer == peer || visitor.peer.unprovenBy != nil || peer.unprovenBy != nil
+    }
+
     /// Opens a connection, calls `body` with it, and closes it.
     /// - Throws: `DialError`, `SendError`, `CancellationError`, and errors of the network.
     @Sendable func converse(_ body: (HTTPClient) async -> Void) async throws {

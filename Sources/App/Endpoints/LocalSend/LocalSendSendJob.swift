@@ -1,5 +1,7 @@
 import HTTPChannel
 import LocalSendDialect
+import NIOPosix
+import SecureTransport
 import Settings
 import Sharing
 
@@ -9,6 +11,7 @@ struct LocalSendSendJob: Sendable {
     private let request: SendRequest
     private let peerText: String
     private let line: LocalSendLine
+    private let receiver = ReceiverCancellation()
 
     private var options: SendOptions { request.options }
 
@@ -17,14 +20,43 @@ struct LocalSendSendJob: Sendable {
         line = LocalSendLine(endpoint, request)
     }
 
-    /// - Throws: `SendError`, `SourceError`, `TransferError`, `HTTPError`, `DialError`, `CancellationError`.
+    /// - Throws: `SendError`, `SourceError`, `TransferError`, `HTTPError`, `DialError`, `CancellationError`,
+    ///   `ListenerError`.
     func run() async throws -> SendReport {
+        // The port that the question names, at which the receiver may end the sending.
+        let side = endpoint.side
+        let listener = try await SecureListener.bind(
+            SecureListener.Configuration(port: 0, profile: .localsend) { try side.identity() },
+            group: .singleton, logger: endpoint.logger)
+        async let _ = try? await listener.run { channel, _ in
+            try HTTPServer.configure(channel)
+        } onConnection: { [line, receiver] connection in
+            let isPeer = line.isPeer(Visitor(of: connection))
+            await LocalSendRegistry.serve(connection.output) { isPeer && receiver.request($0) }
+        }
+        return try await withThrowingTaskGroup(of: SendReport?.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await send(naming: UInt16(clamping: listener.port)) }
+            group.addTask { [receiver] in
+                await receiver.wait()
+                return nil
+            }
+            while let report = try await group.next() {
+                if let report { return report }
+                group.cancelAll()
+            }
+            throw CancellationError()
+        }
+    }
+
+    /// - Parameter port: of this side, for the time of the sending.
+    private func send(naming port: UInt16) async throws -> SendReport {
         let plan = try LocalSendPlan(request.offer, request.sources)
         for remark in plan.remarks { request.observe(.remarked(remark)) }
         let sending = try LocalSendSending(
-            plan, from: try endpoint.side.device(port: UInt16(clamping: endpoint.options.port)), pin: options.pin,
+            plan, from: try endpoint.side.device(port: port), pin: options.pin,
             times: LocalSendTimes(answer: options.answer, silence: options.silence, retryFor: options.retryFor),
-            cancellation: request.cancellation, connect: line.converse)
+            cancellation: request.cancellation, receiver: receiver, connect: line.converse)
         let end = ContinuousClock.now + options.retryFor
         var (pause, told) = (WaftSendPause(), String?.none)
         while true {

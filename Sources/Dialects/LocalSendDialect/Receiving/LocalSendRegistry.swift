@@ -3,7 +3,8 @@ import NIOCore
 import NIOHTTP1
 import Sharing
 
-/// Tells devices about this one, and takes their registrations. Nothing can be sent to it.
+/// Tells devices about this one, and takes their registrations; or takes the word of a receiver that it has ended a
+/// sending. Nothing can be sent to it.
 package enum LocalSendRegistry {
     /// Serves one connection until it is closed.
     ///
@@ -20,6 +21,18 @@ package enum LocalSendRegistry {
             guard try await answer(exchange, target, own, met: met) else {
                 return try await exchange.refuse(.forbidden, "Rejected")
             }
+        }
+    }
+
+    /// Serves one connection to the port of a sending until it is closed.
+    /// - Parameter cancelled: called with a session that has ended on the other side; false for a session that is unknown.
+    package static func serve(_ connection: HTTPServer.Connection, cancelled: @Sendable (String) -> Bool) async {
+        await HTTPServer.serve(connection, idle: Limits.idleRefused, silence: Limits.idleRefused) { exchange in
+            let target = RequestTarget(exchange.head.uri)
+            guard exchange.head.method == .POST, target.path == LocalSendDialect.prefix + "cancel",
+                let session = target["sessionId"], cancelled(session)
+            else { return try await exchange.refuse(.forbidden, "Rejected") }
+            try await exchange.respond(.ok, contentType: nil, body: ByteBuffer())
         }
     }
 

@@ -11,28 +11,30 @@ package struct LocalSendSending: Sendable {
         case refused(LocalSendRefusal)
     }
 
-    /// How long this side takes leave of a receiver that waits for more.
-
     private let plan: LocalSendPlan
     private let question: ByteBuffer
     private let pin: String?
     private let times: LocalSendTimes
     private let cancellation: Cancellation
+    private let receiver: ReceiverCancellation
     private let connect: @Sendable ((HTTPClient) async -> Void) async throws -> Void
 
     /// - Parameters:
     ///   - device: this side.
     ///   - pin: of the receiver; nil for none.
     ///   - cancellation: a request ends the session on the other side too.
+    ///   - receiver: a request means that the other side has ended the session. The caller cancels the task then, and the
+    ///     outcome says so.
     ///   - connect: opens a connection to the receiver, calls its argument with it, and closes it.
     /// - Throws: `TransferError` if the question is too long for one message.
     package init(
         _ plan: LocalSendPlan, from device: LocalSendDevice, pin: String?, times: LocalSendTimes,
-        cancellation: Cancellation, connect: @escaping @Sendable ((HTTPClient) async -> Void) async throws -> Void
+        cancellation: Cancellation, receiver: ReceiverCancellation = ReceiverCancellation(),
+        connect: @escaping @Sendable ((HTTPClient) async -> Void) async throws -> Void
     ) throws {
         question = try plan.question(from: device)
         (self.plan, self.pin, self.times) = (plan, pin, times)
-        (self.cancellation, self.connect) = (cancellation, connect)
+        (self.cancellation, self.receiver, self.connect) = (cancellation, receiver, connect)
     }
 
     /// Asks and sends. Can be called again after a refusal.
@@ -57,6 +59,7 @@ package struct LocalSendSending: Sendable {
                     answer = .failure(error)
                 }
                 guard case .success(.accepted(let session)) = answer else { return }
+                receiver.begin(session.sessionId)
                 let wishes = Wishes(plan, session)
                 answered(wishes.verdict)
                 guard wishes.verdict.acceptsAnything else {
@@ -66,7 +69,8 @@ package struct LocalSendSending: Sendable {
                 }
                 let board = UploadBoard(wishes.files, progressed: progressed)
                 await LocalSendUploads(
-                    plan: plan, session: session, times: times, cancellation: cancellation, board: board,
+                    plan: plan, session: session, times: times, cancellation: cancellation, receiver: receiver,
+                    board: board,
                     connect: connect
                 ).run(http, files: wishes.files.count)
                 let result = wishes.result(board)
@@ -86,7 +90,7 @@ package struct LocalSendSending: Sendable {
     ) async throws -> Outcome {
         switch answer {
         case .success(.accepted):
-            if let openSession {
+            if let openSession, !receiver.isRequested {
                 await takeLeave(openSession)
                 if cancellation.isRequested { throw CancellationError() }
                 try Task.checkCancellation()

@@ -20,6 +20,7 @@ struct LocalSendUploads: Sendable {
     let session: LocalSendSession
     let times: LocalSendTimes
     let cancellation: Cancellation
+    let receiver: ReceiverCancellation
     let board: UploadBoard
     let connect: Connecting
 
@@ -60,7 +61,7 @@ struct LocalSendUploads: Sendable {
                 try? await Task.sleep(for: pause * Double.random(in: 0.75...1.25))
                 pause = min(pause * 2, Self.longestPause)
             }
-            if cancellation.isRequested || Task.isCancelled { return board.stop(.cancelledHere) }
+            if isCancelled || Task.isCancelled { return board.stop(cancelled) }
             if board.leaveIfIdle() { return }
             do {
                 var next = Leave.usedUp
@@ -83,7 +84,7 @@ struct LocalSendUploads: Sendable {
                 let answer = try await client.upload(
                     file, of: plan.sources[file.item], ticket: (session.sessionId, token), times: times
                 ) { bytes in
-                    if cancellation.isRequested { throw CancellationError() }
+                    if isCancelled { throw CancellationError() }
                     board.moved(bytes, &job)
                 }
                 switch answer {
@@ -99,8 +100,8 @@ struct LocalSendUploads: Sendable {
                 board.unread(job, fault)
                 return .usedUp
             } catch is CancellationError {
-                board.failed(job, .cancelledHere)
-                board.stop(.cancelledHere)
+                board.failed(job, cancelled)
+                board.stop(cancelled)
                 return .over
             } catch {
                 let wasIdle = hasWorked && (error as? HTTPError) == .closed
@@ -112,6 +113,11 @@ struct LocalSendUploads: Sendable {
         }
         return .over
     }
+
+    private var isCancelled: Bool { cancellation.isRequested || receiver.isRequested }
+
+    /// Whose wish it was to end.
+    private var cancelled: TransferError { receiver.isRequested ? .cancelledThere : .cancelledHere }
 
     private func refused(_ refusal: LocalSendRefusal, _ job: UploadBoard.Job) {
         var job = job
@@ -134,4 +140,5 @@ struct LocalSendUploads: Sendable {
 
 extension TransferError {
     static let cancelledHere = TransferError(.cancelled, "cancelled", cause: .senderCancelled)
+    static let cancelledThere = TransferError(.cancelled, "the other side cancelled", cause: .user)
 }
