@@ -100,6 +100,24 @@ struct LocalSendSendingTests {
         #expect(events.all.contains { $0.contains("without encryption") })
     }
 
+    @Test("that does not encrypt is one peer at all its addresses, by its own answer at each")
+    func plainAddresses() async throws {
+        let info = #"{"alias":"phone","version":"2.1","fingerprint":"random"}"#
+        let device = LocalSendReceiver(isPlain: true) { path in
+            (200, path.contains("/info") ? info : path.contains("prepare-upload") ? Self.accepting : "")
+        }
+        let other = LocalSendReceiver(isPlain: true) { _ in (200, info.replacing("random", with: "another")) }
+        let first = try await device.meet(announcing: "random")
+        let second = try await device.meet(announcing: "random")
+        #expect(first.id == second.id && first.id.unprovenBy == .localsend)
+        // An announcement alone makes nobody that device.
+        let stranger = try await other.meet(announcing: "random")
+        #expect(stranger.id != first.id)
+        // The same text behind a key is another peer.
+        let secure = try await LocalSendReceiver { _ in (200, info) }.meet()
+        #expect(secure.id != first.id && secure.id.unprovenBy == nil)
+    }
+
     @Test("that says no declines every item, and --wait opened is refused before")
     func declined() async throws {
         let device = LocalSendReceiver { _ in (403, #"{"message":"Rejected"}"#) }
@@ -118,48 +136,6 @@ struct LocalSendSendingTests {
         #expect(failure?.description.contains("does not tell") == true)
     }
 
-    private static let accepting = #"{"sessionId":"s","files":{"f0":"t","f1":"u"}}"#
-
-    private static func word(_ event: SendEvent) -> String {
-        switch event {
-        case .connected: "connected"
-        case .remarked(let remark): remark
-        case .offered: "offered"
-        case .answered: "answered"
-        case .busy(let reason, _): "busy: \(reason)"
-        case .progressed: "progressed"
-        case .resuming: "resuming"
-        case .settled: "settled"
-        case .handling: "handling"
-        }
-    }
-}
-
-/// A device that answers each path as a test says, on loopback.
-private struct LocalSendReceiver: Sendable {
-    /// Whether it speaks HTTP without TLS.
-    var isPlain = false
-    let answer: @Sendable (String) -> (Int, String)
-    let asked = Recorder<String>()
-
-    init(
-        isPlain: Bool = false, _ answer: @escaping @Sendable (String) -> (Int, String),
-        meanwhile: @escaping @Sendable (String, Int) async throws -> Void = { _, _ in }
-    ) {
-        (self.isPlain, self.answer, self.meanwhile) = (isPlain, answer, meanwhile)
-    }
-
-    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
-    static let sender = endpoint()
-    /// Has the key of the device.
-    private static let receiver = endpoint()
-
-    static func endpoint(_ contacts: ContactBook? = nil) -> LocalSendEndpoint {
-        guard let identity = try? Identity.make() else { preconditionFailure("no key can be made") }
-        return LocalSendEndpoint(
-            EndpointParts(
-                settings: LiveSettings(Settings(hostName: "study")), identity: identity, contacts: contacts,
     @Test("whose user cancels ends the sending, at the port that the question names")
     func cancelledThere() async throws {
         let device = LocalSendReceiver(
@@ -194,6 +170,51 @@ private struct LocalSendReceiver: Sendable {
         }
     }
 
+    private static let accepting = #"{"sessionId":"s","files":{"f0":"t","f1":"u"}}"#
+
+    private static func word(_ event: SendEvent) -> String {
+        switch event {
+        case .connected: "connected"
+        case .remarked(let remark): remark
+        case .offered: "offered"
+        case .answered: "answered"
+        case .busy(let reason, _): "busy: \(reason)"
+        case .progressed: "progressed"
+        case .resuming: "resuming"
+        case .settled: "settled"
+        case .handling: "handling"
+        }
+    }
+}
+
+/// A device that answers each path as a test says, on loopback.
+private struct LocalSendReceiver: Sendable {
+    /// Whether it speaks HTTP without TLS.
+    var isPlain = false
+    let answer: @Sendable (String) -> (Int, String)
+    /// Called before each answer with the path, and with the port of the sender.
+    let meanwhile: @Sendable (String, Int) async throws -> Void
+    let asked = Recorder<String>()
+    private let senders = Recorder<Int>()
+
+    init(
+        isPlain: Bool = false, _ answer: @escaping @Sendable (String) -> (Int, String),
+        meanwhile: @escaping @Sendable (String, Int) async throws -> Void = { _, _ in }
+    ) {
+        (self.isPlain, self.answer, self.meanwhile) = (isPlain, answer, meanwhile)
+    }
+
+    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    static let sender = endpoint()
+    /// Has the key of the device.
+    private static let receiver = endpoint()
+
+    static func endpoint(_ contacts: ContactBook? = nil) -> LocalSendEndpoint {
+        guard let identity = try? Identity.make() else { preconditionFailure("no key can be made") }
+        return LocalSendEndpoint(
+            EndpointParts(
+                settings: LiveSettings(Settings(hostName: "study")), identity: identity, contacts: contacts,
                 blocking: BlockingExecutor(threads: 4), logger: logger))
     }
 
@@ -213,7 +234,20 @@ private struct LocalSendReceiver: Sendable {
     ) async throws -> SendReport {
         try await run { port in
             let target = PeerTarget(.localsend, addresses: [DialAddress(host: "127.0.0.1", port: port)])
-            return try await Self.endpoint.send(.test(sources, to: target, options: options, observe: observe))
+            return try await Self.sender.send(.test(sources, to: target, options: options, observe: observe))
+        }
+    }
+
+    /// Asks the device, which has announced itself.
+    /// - Parameter fingerprint: announced, without encryption; nil for a device that did not announce itself.
+    func meet(announcing fingerprint: String? = nil) async throws -> FoundPeer {
+        try await run { port in
+            var target = PeerTarget(.localsend, addresses: [DialAddress(host: "127.0.0.1", port: port)])
+            if let fingerprint {
+                target.announcement = .init(
+                    instance: fingerprint, facts: ["fingerprint": fingerprint, "protocol": "http"])
+            }
+            return try await Self.sender.meet(target, within: .seconds(60))
         }
     }
 
@@ -227,10 +261,7 @@ private struct LocalSendReceiver: Sendable {
             group: .singleton,
             logger: Self.logger)
         return try await withThrowingTaskGroup(of: Void.self) { group in
-    /// Called before each answer with the path, and with the port of the sender.
-    let meanwhile: @Sendable (String, Int) async throws -> Void
             group.addTask {
-    private let senders = Recorder<Int>()
                 try await listener.run { channel, _ in
                     try HTTPServer.configure(channel)
                 } onConnection: { connection in
@@ -266,14 +297,14 @@ private struct LocalSendReceiver: Sendable {
             connection, idle: .seconds(60), silence: .seconds(60), interim: .seconds(60), lingering: .milliseconds(100)
         ) { exchange in
             asked.record(exchange.head.uri)
-            let (status, text) = answer(exchange.head.uri)
-            try await exchange.finish(status, ByteBuffer(string: text))
-        }
-    }
-}
             if exchange.head.uri.contains("prepare-upload") {
                 let question = String(buffer: try await exchange.body(upTo: 1 << 20))
                 let port = question.firstMatch(of: /"port":(\d+)/).flatMap { Int($0.1) }
                 senders.record(port ?? 0)
             }
             try await meanwhile(exchange.head.uri, senders.all.last ?? 0)
+            let (status, text) = answer(exchange.head.uri)
+            try await exchange.finish(status, ByteBuffer(string: text))
+        }
+    }
+}

@@ -52,7 +52,7 @@ extension LocalSendEndpoint {
                             try HTTPClient.configure(channel, answerLimit: LocalSendLimits.answerBytes)
                         }
                     }
-                return OpenConnection(peer: .unproven(.localsend, seed: Array("\(address)".utf8)), http: http)
+                return OpenConnection(peer: target.unprovenPeer(at: address), http: http)
             } catch {
                 fault = SendError(.unreachable, "cannot connect to \(address): \(error)")
             }
@@ -88,6 +88,23 @@ enum LocalSendFact {
 }
 
 extension PeerTarget {
+    /// The device at an address as one that proves nothing: known by the text that it gives for itself, which is the same
+    /// at all its addresses, or else by the address.
+    fileprivate func unprovenPeer(at address: DialAddress) -> PeerID {
+        let text = announcement?.facts[LocalSendFact.fingerprint] ?? ""
+        return .unproven(.localsend, seed: Array((text.isEmpty ? "\(address)" : "fingerprint \(text)").utf8))
+    }
+
+    /// The same after the device has answered: its own answer at the address counts, and no datagram.
+    func confirmed(by device: LocalSendDevice, as peer: PeerID) -> (peer: PeerID, target: PeerTarget) {
+        guard peer.unprovenBy != nil, let address = addresses.first else { return (peer, expecting(peer)) }
+        var target = self
+        target.announcement?.instance = device.fingerprint
+        target.announcement?.facts[LocalSendFact.fingerprint] = device.fingerprint
+        let peer = target.unprovenPeer(at: address)
+        return (peer, target.expecting(peer))
+    }
+
     /// Whether the device says that it does not encrypt.
     var isPlain: Bool { announcement?.facts[LocalSendFact.scheme] == LocalSendDevice.Scheme.http.rawValue }
 }

@@ -81,7 +81,7 @@ package struct LocalSendEndpoint: Endpoint {
 
     /// A device that has answered.
     func found(_ device: LocalSendDevice, _ peer: PeerID, at target: PeerTarget) -> FoundPeer {
-        var known = target.expecting(peer)
+        var (peer, known) = target.confirmed(by: device, as: peer)
         known.name = device.alias
         let kind = device.isWaft ? LocalSendSide.waftDevice : device.deviceType
         return FoundPeer(id: peer, card: Card(name: device.alias, device: kind), target: known)
