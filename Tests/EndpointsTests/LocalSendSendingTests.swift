@@ -118,6 +118,23 @@ struct LocalSendSendingTests {
         #expect(secure.id != first.id && secure.id.unprovenBy == nil)
     }
 
+    @Test("that is a contact is noted where it takes connections, if it has proved its key")
+    func notedAddress() throws {
+        let folder = TemporaryFolder()
+        let book = ContactBook(path: folder / "contacts.json")
+        let key = try Identity.make(kind: .rsa2048).peerID
+        try book.allow(key, named: ContactName("phone"), Verification(.keyID, at: .now))
+        let endpoint = LocalSendReceiver.endpoint(book)
+        var device = LocalSendDevice(alias: "phone", deviceModel: "", deviceType: "mobile", fingerprint: "AA")
+        (device.port, device.scheme) = (53_317, .https)
+        let origin = OfferOrigin(host: "192.0.2.7")
+        endpoint.note(device, visitor: Visitor(.unproven(.localsend), origin: origin))
+        #expect(try book.snapshot()[key]?.addresses == [])
+        endpoint.note(device, visitor: Visitor(key, origin: origin))
+        #expect(try book.snapshot()[key]?.addresses.map(\.host) == ["192.0.2.7"])
+        #expect(try book.snapshot()[key]?.addresses.map(\.port) == [53_317])
+    }
+
     @Test("that says no declines every item, and --wait opened is refused before")
     func declined() async throws {
         let device = LocalSendReceiver { _ in (403, #"{"message":"Rejected"}"#) }

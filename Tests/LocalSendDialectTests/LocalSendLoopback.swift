@@ -48,7 +48,8 @@ struct LocalSendLoopback: Sendable {
         server = LocalSendServer(
             LocalSendServer.Host(
                 reception: reception, device: { _ in isVisible ? Self.device : nil }, pin: { pin },
-                met: { [met] in met.record($0) }, ended: { [ended] in ended.record($0) }, threads: { disk }),
+                met: { [met] device, _ in met.record(device) }, ended: { [ended] in ended.record($0) },
+                threads: { disk }),
             pins: PINGate(tries: LocalSendLimits.wrongPINs), waits: waits)
     }
 

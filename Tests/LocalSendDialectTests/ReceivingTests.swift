@@ -144,6 +144,8 @@ struct ReceivingTests {
             #expect(try await receiver.postStatus("register", own) == 412)
             #expect(try await receiver.postStatus("register", "{}") == 400)
             #expect(receiver.met.all.map(\.alias) == ["phone"])
+            _ = try await receiver.ask([.sample("a")])
+            #expect(receiver.met.all.map(\.alias) == ["phone", "phone"])
         }
     }
 

@@ -46,7 +46,16 @@ extension LocalSendEndpoint {
             remarked: { offer, peer, remarks in
                 for remark in remarks { host.remarked(offer, peer, remark.entry, remark.reason) }
             },
-            ended: { await tellSender(of: $0) }, threads: { host.threads(false) })
+            met: { self.note($0, visitor: $1) }, ended: { await tellSender(of: $0) }, threads: { host.threads(false) })
+    }
+
+    /// Notes where a contact takes connections: this machine is silent while only contacts may see it, and does not hear
+    /// of them otherwise.
+    func note(_ device: LocalSendDevice, visitor: Visitor) {
+        guard visitor.peer.unprovenBy == nil, device.scheme == .https, let port = device.port, port > 0,
+            let host = visitor.origin.host
+        else { return }
+        contacts?.note(host, port, of: visitor.peer, logger)
     }
 
     /// - Returns: the error that ended it.

@@ -22,8 +22,8 @@ package final class LocalSendServer: Sendable {
         package var refused: @Sendable (TransferError) -> Void
         /// Called after a question in which names could not be kept.
         package var remarked: @Sendable (Offer, PeerID, [EntryRemark]) -> Void
-        /// Called when a device has registered.
-        package var met: @Sendable (LocalSendDevice) -> Void
+        /// Called when a device has registered, and when its question was answered.
+        package var met: @Sendable (LocalSendDevice, Visitor) -> Void
         /// Called when this side has ended a session before its last file.
         package var ended: @Sendable (EndedSession) async -> Void
         /// Threads that may wait for the disk.
@@ -34,7 +34,7 @@ package final class LocalSendServer: Sendable {
             device: @escaping @Sendable (PeerID) -> LocalSendDevice?, pin: @escaping @Sendable () -> String? = { nil },
             refused: @escaping @Sendable (TransferError) -> Void = { _ in },
             remarked: @escaping @Sendable (Offer, PeerID, [EntryRemark]) -> Void = { _, _, _ in },
-            met: @escaping @Sendable (LocalSendDevice) -> Void = { _ in },
+            met: @escaping @Sendable (LocalSendDevice, Visitor) -> Void = { _, _ in },
             ended: @escaping @Sendable (EndedSession) async -> Void = { _ in },
             threads: @escaping @Sendable () -> (any TaskExecutor)? = { nil }
         ) {
@@ -102,7 +102,7 @@ package final class LocalSendServer: Sendable {
         let name =
             target.path.hasPrefix(LocalSendDialect.prefix)
             ? String(target.path.dropFirst(LocalSendDialect.prefix.count)) : ""
-        if try await LocalSendRegistry.answer(exchange, target, own, met: { host.met($0) }) { return }
+        if try await LocalSendRegistry.answer(exchange, target, own, met: { host.met($0, visitor) }) { return }
         switch (exchange.head.method, name) {
         case (.POST, "prepare-upload"): try await prepare(exchange, target, from: visitor)
         case (.POST, "upload"): try await upload(exchange, target, from: visitor)
@@ -134,6 +134,8 @@ package final class LocalSendServer: Sendable {
             return try await exchange.refuse(.serviceUnavailable, "Too many questions at once; try again")
         }
         let verdict = await judge(asked, exchange, from: visitor)
+        // The answer can have made it a contact.
+        host.met(asked.sender, visitor)
         guard verdict.acceptsAnything else { return try await exchange.refuse(verdict) }
         if !asked.remarks.all.isEmpty { host.remarked(asked.offer, visitor.peer, asked.remarks.all) }
         if let message = asked.message {
