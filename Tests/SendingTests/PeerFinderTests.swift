@@ -67,6 +67,27 @@ struct PeerFinderTests {
         }
     }
 
+    @Test("finds a peer that a scan has shown, by name and id, and asks it anew")
+    func scanned() async throws {
+        let folder = TemporaryFolder()
+        let scanned = ScannedPeers(path: folder / "scanned-peers.json")
+        let endpoint = ScriptedEndpoint(dialect: .keyed, peers: [], scannable: peer(.keyed, 1, [old]))
+        let finder = PeerFinder(endpoints: [endpoint], scanned: scanned, searches: true)
+        await #expect(throws: SendError.self) {
+            try await finder.resolve(.name("Mac"), within: .milliseconds(50))
+        }
+        var shown: [PeerID] = []
+        for await event in finder.peers(for: .milliseconds(1), scanning: true) {
+            if case .found(let peer) = event { shown.append(peer.id) }
+        }
+        #expect(Set(shown) == [.sample(1)])
+        for name in ["Mac", PeerID.sample(1).short] {
+            #expect(try await finder.resolve(.name(name), within: .seconds(20)).addresses == [old])
+        }
+        let late = WallTime(milliseconds: WallTime.now.milliseconds + 600_000)
+        #expect(scanned.recent() == [old] && scanned.recent(now: late).isEmpty)
+    }
+
     @Test("passes over peers with another key than the expected one")
     func expected() async throws {
         let peers = [peer(.keyed, 1, [old]), peer(.keyed, 2, [new])]
@@ -80,6 +101,21 @@ struct PeerFinderTests {
 private struct ScriptedEndpoint: Endpoint {
     let dialect: Dialect
     let peers: [FoundPeer]
+    /// Found by a scan, and asked at its address; not found by a search.
+    var scannable: FoundPeer?
+
+    func scan(_ found: AsyncStream<PeerEvent>.Continuation) async {
+        if let scannable { found.yield(.found(scannable)) }
+    }
+
+    func target(host: String, port: UInt16) -> PeerTarget? {
+        PeerTarget(dialect, addresses: [DialAddress(host: host, port: Int(port))])
+    }
+
+    func meet(_ target: PeerTarget, within limit: Duration) async throws(MeetingError) -> FoundPeer {
+        guard let scannable else { throw MeetingError(.unreachable, "nobody is there") }
+        return scannable
+    }
 
     func listen(_ host: ReceivingHost) async throws {}
 

@@ -78,13 +78,13 @@ struct ReceiverParts: Sendable {
             settings: plan.live, identity: identity, contacts: contacts,
             // Not the threads of incoming connections: slow peers of the outbox must not occupy those.
             blocking: BlockingExecutor(threads: 8), sockets: plan.sockets, folder: home.state,
-            announces: home.announces, logger: logger)
+            announces: home.announcesNow, logger: logger)
         directory = materials.directory
         endpoints = plan.kinds.map { $0.make(materials) }
         // If nothing can be seen, addresses can be tried all the same.
         let finder = PeerFinder(
             endpoints: endpoints, contacts: contacts, remembered: home.rememberedPeers,
-            searches: materials.searches)
+            scanned: home.scannedPeers, searches: materials.searches)
         outbox = OutboxService(
             home: home, settings: plan.live, program: { plan.programs.current.outboxHook },
             sender: Sender(

@@ -1,6 +1,9 @@
+import Contacts
+import Control
 import Endpoints
 import Executors
 package import Logging
+import NIOPosix
 import SecureTransport
 package import Settings
 import Sharing
@@ -13,10 +16,25 @@ extension PeerFinder {
         let contacts = home.contactBook(logger)
         let parts = EndpointParts(
             settings: LiveSettings(settings), identity: try Identity.load(orMakeIn: home.state), contacts: contacts,
-            blocking: BlockingExecutor(threads: 8), folder: home.state, announces: home.announces, logger: logger)
+            blocking: BlockingExecutor(threads: 8), folder: home.state, announces: home.announcesNow, logger: logger)
         _ = try parts.directory.current?.get()
         return PeerFinder(
             endpoints: Endpoints.all.map { $0.make(parts) }, contacts: contacts, remembered: home.rememberedPeers,
-            searches: parts.searches)
+            scanned: home.scannedPeers, searches: parts.searches)
+    }
+}
+
+extension Home {
+    /// Whether this machine may announce itself to strangers now: by the stored choice, or because the running receiver
+    /// was started so.
+    package var announcesNow: @Sendable () async -> Bool {
+        { [run, announces] in
+            if announces() { return true }
+            guard let socket = try? ControlSocket(folder: run),
+                case .status(let status)? = try? await ControlClient.ask(
+                    .status, at: socket, on: MultiThreadedEventLoopGroup.singleton, timeout: .seconds(1))
+            else { return false }
+            return status.visible == Visibility.everyone.rawValue
+        }
     }
 }

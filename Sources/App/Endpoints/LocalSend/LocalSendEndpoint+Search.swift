@@ -47,7 +47,7 @@ extension LocalSendEndpoint {
                     }
                 }
             }
-            if announces() { tasks.addTask { await self.attract(group, view, found) } }
+            tasks.addTask { if await self.announces() { await self.attract(group, view, found) } }
         }
         await group.leave()
     }

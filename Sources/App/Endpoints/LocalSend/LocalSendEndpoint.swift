@@ -21,7 +21,7 @@ package struct LocalSendEndpoint: Endpoint {
     let blocking: BlockingExecutor
     let sockets: PassedSockets
     /// Whether this machine may announce itself to strangers.
-    let announces: @Sendable () -> Bool
+    let announces: @Sendable () async -> Bool
     let logger: Logger
 
     package init(_ parts: EndpointParts) {

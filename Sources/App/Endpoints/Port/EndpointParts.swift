@@ -19,13 +19,13 @@ package struct EndpointParts: Sendable {
     /// Holds the certificates of dialects that have their own; nil for ones that live in memory only.
     package var folder: String?
     /// Whether this machine may announce itself to strangers.
-    package var announces: @Sendable () -> Bool
+    package var announces: @Sendable () async -> Bool
     package var logger: Logger
 
     package init(
         settings: LiveSettings, identity: Identity, directory: SharedDirectory? = nil, contacts: ContactBook?,
         blocking: BlockingExecutor, sockets: PassedSockets = PassedSockets(), folder: String? = nil,
-        announces: @escaping @Sendable () -> Bool = { false }, logger: Logger
+        announces: @escaping @Sendable () async -> Bool = { false }, logger: Logger
     ) {
         (self.settings, self.identity) = (settings, identity)
         self.directory = directory ?? SharedDirectory(settings, logger: logger)

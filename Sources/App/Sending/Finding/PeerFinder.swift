@@ -2,6 +2,7 @@ package import Contacts
 package import Endpoints
 import NIOCore
 import NIOPosix
+import SecureTransport
 package import Sharing
 
 /// Finds peers by all dialects.
@@ -12,22 +13,25 @@ package struct PeerFinder: Sendable {
     let contacts: ContactBook?
     /// Nil if there are no remembered peers.
     let remembered: RememberedPeers?
+    /// Nil if scans are forgotten at once.
+    private let scanned: ScannedPeers?
     /// Whether peers can be searched for; otherwise they are reached by address only.
     package var searches: Bool { searching() }
     private let searching: @Sendable () -> Bool
 
     package init(
         endpoints: [any Endpoint], contacts: ContactBook? = nil, remembered: RememberedPeers? = nil,
-        searches: @escaping @autoclosure @Sendable () -> Bool
+        scanned: ScannedPeers? = nil, searches: @escaping @autoclosure @Sendable () -> Bool
     ) {
         (self.endpoints, self.contacts) = (endpoints, contacts)
-        (self.remembered, searching) = (remembered, searches)
+        (self.remembered, self.scanned, searching) = (remembered, scanned, searches)
     }
 
     /// The endpoint that speaks a target's dialect.
     func endpoint(for target: PeerTarget) -> (any Endpoint)? { endpoints.first { $0.dialect == target.dialect } }
 
-    /// Peers as they are found by each endpoint, and those that answer at a remembered address.
+    /// Peers as they are found by each endpoint, and those that answer at a remembered address, or where a scan has found
+    /// a peer some minutes ago.
     ///
     /// Never reports this peer itself, and reports a peer again only if the facts about it have changed.
     /// - Parameters:
@@ -42,6 +46,9 @@ package struct PeerFinder: Sendable {
                         await withDiscardingTaskGroup { tasks in
                             if hasRemembered { tasks.addTask { await askRemembered(continuation, for: limit) } }
                             guard searches else { return }
+                            for address in scanned?.recent() ?? [] {
+                                tasks.addTask { await askScanned(address, continuation) }
+                            }
                             for endpoint in endpoints { tasks.addTask { await endpoint.search(continuation) } }
                         }
                     }
@@ -64,9 +71,26 @@ package struct PeerFinder: Sendable {
     }
 
     private func scan(_ found: AsyncStream<PeerEvent>.Continuation) async {
-        await withDiscardingTaskGroup { tasks in
-            for endpoint in endpoints { tasks.addTask { await endpoint.scan(found) } }
+        let (events, feed) = AsyncStream<PeerEvent>.makeStream()
+        async let scanning: Void = {
+            await withDiscardingTaskGroup { tasks in
+                for endpoint in endpoints { tasks.addTask { await endpoint.scan(feed) } }
+            }
+            feed.finish()
+        }()
+        for await event in events {
+            if case .found(let peer) = event { scanned?.note(peer.target.addresses) }
+            found.yield(event)
         }
+        await scanning
+    }
+
+    /// How long a peer that a scan has found may take to answer.
+    private static let answering: Duration = .seconds(2)
+
+    private func askScanned(_ address: DialAddress, _ found: AsyncStream<PeerEvent>.Continuation) async {
+        let peer = try? await meet(host: address.host, port: UInt16(clamping: address.port), within: Self.answering)
+        if let peer { found.yield(.found(peer)) }
     }
 
     /// Whether any peer is remembered; true if the file cannot be read.

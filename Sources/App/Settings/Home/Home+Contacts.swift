@@ -18,7 +18,7 @@ extension Home {
     /// File of the visibility that was chosen.
     package var visibilityPath: String { state + "/visibility.json" }
 
-    /// Whether this machine may announce itself to strangers now.
+    /// Whether this machine may announce itself to strangers now, by the stored choice.
     package var announces: @Sendable () -> Bool {
         { [path = visibilityPath] in VisibilityFile(path: path).visibility == .everyone }
     }
