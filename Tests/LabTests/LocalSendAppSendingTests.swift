@@ -97,6 +97,42 @@ struct LocalSendAppSendingTests {
         }
     }
 
+    @Test("an app whose user cancels in the middle: exit code 12", arguments: ["1.18", "1.17"])
+    func cancelled(_ version: String) async throws {
+        try await run(version, #"{"cancels":true}"#) { lab, app, send in
+            let large = lab.folder + "/large.bin"
+            #expect(FileManager.default.createFile(atPath: large, contents: nil))
+            try FileHandle(forWritingTo: URL(fileURLWithPath: large)).truncate(atOffset: 256 << 20)
+            let sent = try await send(["large.bin"])
+            #expect(sent.exit == 12 && sent.errors.contains("the other side cancelled"), "\(sent.exit) \(sent.errors)")
+            let answer = try await app.event("cancel")
+            #expect(answer.status == 200)
+        }
+    }
+
+    @Test("an app that is open and idle is found after a scan, and beside a receiver that everyone sees")
+    func idle() async throws {
+        try await Lab.with(avahi: "none") { lab in
+            let (kitchen, study) = (lab.host("kitchen"), lab.host("study"))
+            try await study.withApp("1.18", at: Self.studyAddress, #"{"quiet":true}"#) { app in
+                try await app.event("listening")
+                _ = try write(lab.folder)
+                let unseen = ["send", "a.txt", "--to", "phone", "--timeout", "1"]
+                #expect(try await kitchen.run(arguments: unseen, in: lab.folder).exit == 10)
+                let words = ["send", "a.txt", "--to", "phone", "--timeout", "8"]
+                try await kitchen.withReceiver(port: nil) { _ in
+                    let beside = try await kitchen.run(arguments: words, in: lab.folder)
+                    #expect(beside.exit == 0, "\(beside.exit) \(beside.errors)")
+                }
+                #expect(try await kitchen.run(arguments: unseen, in: lab.folder).exit == 10)
+                let scan = try await kitchen.run(arguments: ["peers", "--scan"], in: lab.folder)
+                #expect(scan.output.contains("phone"), "\(scan.output)")
+                let after = try await kitchen.run(arguments: words, in: lab.folder)
+                #expect(after.exit == 0, "\(after.exit) \(after.errors)")
+            }
+        }
+    }
+
     @Test("an app that dies in the middle: exit code 11")
     func dead() async throws {
         try await run("1.18", #"{"dies":true}"#) { lab, _, send in

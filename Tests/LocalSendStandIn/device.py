@@ -27,12 +27,12 @@ def strict(text):
 
 
 class Session:
-    def __init__(self, address, files):
-        self.address, self.files = address, files
+    def __init__(self, address, files, port):
+        self.address, self.files, self.port = address, files, port
         self.id = os.urandom(16).hex()
         self.tokens = {name: os.urandom(16).hex() for name in files}
         self.tries = {name: 0 for name in files}
-        self.is_active = False
+        self.is_active = self.is_cancelled = False
 
 
 class Server:
@@ -119,7 +119,7 @@ class Server:
             raise Refusal(400, "No files provided")
         with self.lock:
             self.check_busy()
-            self.session = session = Session(address, files)
+            self.session = session = Session(address, files, sender["port"])
         self.device.say("offer", alias=sender["alias"], names=sorted(f["fileName"] for f in files.values()),
                         digests=sum(1 for f in files.values() if f.get("sha256")), certificate=bool(connection.fingerprint))
         if self.device.rules.get("answer") == "decline":
@@ -151,6 +151,9 @@ class Server:
                 output.write(piece)
                 digest.update(piece)
                 count += len(piece)
+                if self.device.rules.get("cancels") and not session.is_cancelled:
+                    session.is_cancelled = True
+                    self.device.cancel((address, session.port), session.id)
                 if self.device.rules.get("dies"):
                     os._exit(9)
         session.tries[name] += 1

@@ -3,9 +3,9 @@
     standin.py 1.18|1.17 FOLDER ADDRESS [RULES]
 
 ADDRESS is that of the interface. RULES is JSON: pin, answer (accept, decline), garbled (tries of each file that are taken
-as changed on the way), dies (in the middle of the first file), port, alias, plain (has no TLS), and silent (announces
-nothing, answers no announcement). FOLDER gets its certificate and, in `in`, what it receives. It prints one JSON document a line, takes one
-from each line of standard input, and ends with it:
+as changed on the way), dies or cancels (in the middle of the first file), port, alias, plain (has no TLS), quiet (announces
+nothing), and silent (answers no announcement either). FOLDER gets its certificate and, in `in`, what it receives. It prints
+one JSON document a line, takes one from each line of standard input, and ends with it:
 
     {"do": "announce"}
     {"do": "done"}                                        the user of 1.17 presses Done
@@ -157,6 +157,16 @@ class App:
             return self.say("probed", status=0, reason=str(end))
         self.say("probed", status=status, alias=json.loads(body).get("alias") if status == 200 else None)
 
+    def cancel(self, address, session):
+        """Ends a session as its receiver, and goes on reading."""
+        try:
+            connection = self.connect(address)
+            status, _ = connection.ask("POST", f"{PREFIX}cancel?sessionId={session}")
+            connection.close()
+        except (OSError, Closed):
+            status = 0
+        self.say("cancel", status=status)
+
     # Sending
 
     def send(self, to, files=(), text=None, pin=None, garble=0, sender=None):
@@ -228,7 +238,7 @@ def main(version, folder, address, rules="{}"):
     if not app.rules.get("silent"):
         app.meet()
     app.say("listening", fingerprint=app.fingerprint, port=app.port)
-    if not app.rules.get("silent"):
+    if not app.rules.get("silent") and not app.rules.get("quiet"):
         threading.Thread(target=app.announce, daemon=True).start()
 
     def address_of(text):
