@@ -32,6 +32,67 @@ struct SingleTests {
         }
     }
 
+    @Test("a form brings all its files, and the texts and the name between them")
+    func manyFiles() async throws {
+        try await WebLoopback.run { page async throws in
+            let guest = try await page.enter()
+            let body = Self.form(
+                ("name=\"file\"; filename=\"a\"", "one"), ("name=\"name\"", "Anna"),
+                ("name=\"upload\"; filename=\"b\"", "two"), ("name=\"text\"", "last"))
+            let answer = try await guest.send(.POST, "/upload", Self.type, "\r\n" + body)
+            #expect(answer.code == 200)
+            #expect(answer.text.contains("Stored as a · Stored as b"))
+            #expect(page.inbox["a"]?.bytes == Array("one".utf8))
+            #expect(page.inbox["b"]?.bytes == Array("two".utf8))
+            #expect(page.inbox.stored.count == 3)
+            #expect(page.consent.asked.all.map(\.offer.senderName) == ["a guest", "Anna", "Anna"])
+        }
+    }
+
+    @Test("the answer to a form names the parts that were not taken, and nothing of the page is lost in silence")
+    func partsThatAreNotTaken() async throws {
+        try await WebLoopback.run { page async throws in
+            let guest = try await page.enter()
+            let file = (head: "name=\"file\"; filename=\"a\"", text: "one")
+            let late = try await guest.send(.POST, "/upload", Self.type, Self.form(file, ("name=\"name\"", "Anna")))
+            #expect(late.code == 200)
+            #expect(late.text.contains("The name came behind the last file"))
+            let unknown = try await guest.send(.POST, "/upload", Self.type, Self.form(file, ("name=\"txt\"", "hi")))
+            #expect(unknown.code == 400)
+            #expect(unknown.text.contains("Stored as a-1 · Failed"))
+            #expect(unknown.text.contains("name, text and file, not txt · Nothing else of the form was taken."))
+            let nameless = ("name=\"file\"; filename=\"\"", "one")
+            #expect(try await guest.send(.POST, "/upload", Self.type, Self.form(nameless)).code == 400)
+            #expect(page.inbox.stored.count == 2)
+        }
+        try await WebLoopback.run(.decline) { page async throws in
+            let body = Self.form(("name=file; filename=a", "one"), ("name=file; filename=b", "two"))
+            let answer = try await page.enter().send(.POST, "/upload", Self.type, body)
+            #expect(answer.code == 403)
+            #expect(answer.text.contains("a: Declined (no) · Nothing else of the form was taken."))
+        }
+    }
+
+    @Test("a file name in a form is the name that the browser has escaped, and says if it is not UTF-8")
+    func escapedNames() async throws {
+        try await WebLoopback.run { page async throws in
+            let guest = try await page.enter()
+            let body = Self.form(("name=\"file\"; filename=\"a %22b%22.txt\"", "one"))
+            #expect(try await guest.send(.POST, "/upload", Self.type, body).code == 200)
+            #expect(page.inbox.names == ["a \"b\".txt"])
+        }
+        var bytes: [UInt8]? = Array("--B\r\nContent-Disposition: form-data; name=file; filename=\"caf".utf8)
+        bytes? += [0xE9] + Array("\"\r\n\r\n".utf8)
+        var reader = try #require(
+            MultipartReader("multipart/form-data; boundary=B") {
+                defer { bytes = nil }
+                return bytes.map { ByteBuffer(bytes: $0) }
+            })
+        await #expect(
+            throws: MultipartReader.Malformed(reason: "the head of a part, such as the name of a file, is not UTF-8")
+        ) { try await reader.next() }
+    }
+
     @Test("a form with nothing in it asks nobody")
     func nothing() async throws {
         try await WebLoopback.run { page async throws in

@@ -5,10 +5,8 @@ import NIOHTTP1
 import Sharing
 import WebPages
 
-/// The ways without script, on which everything comes in one request: a form, and programs such as curl.
+/// The way of programs such as curl, for which each file is one request.
 extension WebServer {
-    // MARK: Programs
-
     /// Answers a program that has the secret.
     /// - Parameter name: of the file that it sends, or the number of the item that it wants.
     func answerProgram(_ visit: Visit, secret: String, _ name: String?) async throws {
@@ -41,6 +39,10 @@ extension WebServer {
     }
 
     private func take(fileOf guest: Guest, named name: String, _ visit: Visit) async throws {
+        let exchange = visit.exchange
+    }
+
+    private func put(_ name: String, _ guest: Guest, _ visit: Visit) async throws {
         let exchange = visit.exchange
         let arrival = try SingleArrival(host, guest)
         try arrival.add(file: name, type: nil, size: exchange.announcedBytes)

@@ -49,11 +49,7 @@ struct MultipartReader {
         guard !hasEnded else { return nil }
         if !hasBegun {
             hasBegun = true
-            guard try await fill(until: delimiter.count), buffer.starts(with: delimiter) else {
-                throw Malformed(reason: "it does not begin with its boundary")
-            }
-            buffer.moveReaderIndex(forwardBy: delimiter.count)
-            isAtDelimiter = true
+            try await passPreamble()
         }
         while !isAtDelimiter { _ = try await bytes() }
         guard try await fill(until: 2), let mark = buffer.readString(length: 2) else {
@@ -66,6 +62,20 @@ struct MultipartReader {
         guard mark == "\r\n" else { throw Malformed(reason: "a boundary is followed by other characters") }
         isAtDelimiter = false
         return try await head()
+    }
+
+    /// Passes by what stands before the first boundary (RFC 2046, 5.1.1): mostly nothing, or an empty line.
+    private mutating func passPreamble() async throws {
+        while true {
+            if let count = buffer.distance(to: delimiter), count <= Self.headBytes {
+                buffer.moveReaderIndex(forwardBy: count)
+                return passDelimiter()
+            }
+            let wanted = buffer.readableBytes + 1
+            guard wanted <= Self.headBytes + delimiter.count, try await fill(until: wanted) else {
+                throw Malformed(reason: "it does not begin with its boundary")
+            }
+        }
     }
 
     /// The next bytes of the current part; nil at its end.
@@ -129,9 +139,7 @@ struct MultipartReader {
         var part = Part()
         var read = 0
         while true {
-            guard let line = try await line(upTo: Self.headBytes - read) else {
-                throw Malformed(reason: "the head of a part is too long, or cut off")
-            }
+            let line = try await line(upTo: Self.headBytes - read)
             read += line.utf8.count + 2
             if line.isEmpty { break }
             let sides = line.split(separator: ":", maxSplits: 1)
@@ -140,7 +148,7 @@ struct MultipartReader {
             case "content-disposition":
                 let parameters = HeaderFields.parameters(String(sides[1]))
                 part.name = parameters["name"] ?? ""
-                part.fileName = parameters["filename"]
+                part.fileName = parameters["filename"].map(Self.unescaped)
             case "content-type": part.type = String(sides[1].drop { $0 == " " })
             default: break
             }
@@ -151,19 +159,27 @@ struct MultipartReader {
         return part
     }
 
-    private mutating func line(upTo limit: Int) async throws -> String? {
-        var wanted = 2
+    /// The name as it was before a browser wrote it into a header.
+    private static func unescaped(_ name: String) -> String {
+        name.replacing("%22", with: "\"").replacing("%0D", with: "\r").replacing("%0A", with: "\n")
+    }
+
+    private mutating func line(upTo limit: Int) async throws -> String {
         while true {
             if let count = buffer.distance(to: Self.lineEnd) {
-                guard count <= limit, let bytes = buffer.readBytes(length: count) else { return nil }
+                guard count <= limit, let bytes = buffer.readBytes(length: count) else { throw Self.longHead }
                 buffer.moveReaderIndex(forwardBy: 2)
-                return String(validating: bytes, as: UTF8.self)
+                guard let line = String(validating: bytes, as: UTF8.self) else {
+                    throw Malformed(reason: "the head of a part, such as the name of a file, is not UTF-8")
+                }
+                return line
             }
-            guard buffer.readableBytes <= limit else { return nil }
-            wanted = buffer.readableBytes + 1
-            guard try await fill(until: wanted) else { return nil }
+            guard buffer.readableBytes <= limit else { throw Self.longHead }
+            guard try await fill(until: buffer.readableBytes + 1) else { throw Self.cutOff }
         }
     }
+
+    private static let longHead = Malformed(reason: "the head of a part is too long")
 
     /// Reads until so many bytes are here.
     /// - Returns: false at the end of the body.
@@ -182,8 +198,6 @@ struct MultipartReader {
 }
 
 extension ByteBuffer {
-    fileprivate func starts(with bytes: [UInt8]) -> Bool { readableBytesView.starts(with: bytes) }
-
     /// Bytes before the first `mark`, which begins with the end of a line; nil if it is not here.
     fileprivate func distance(to mark: [UInt8]) -> Int? {
         withUnsafeReadableBytes { bytes in
@@ -218,7 +232,7 @@ enum HeaderFields {
             if rest.first == "\"" {
                 rest = rest.dropFirst()
                 while let next = rest.popFirst(), next != "\"" {
-                    // Browsers escape only quotes (as %22); others write a backslash before them.
+                    // Browsers write quotes as %22; others write a backslash before them.
                     if next == "\\", let escaped = rest.first, escaped == "\"" || escaped == "\\" {
                         text.append(escaped)
                         rest = rest.dropFirst()
