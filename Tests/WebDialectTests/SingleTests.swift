@@ -227,6 +227,22 @@ struct SingleTests {
         }
     }
 
+    @Test(
+        "a part of a file and encoded contents are never stored as the file",
+        arguments: [
+            (["content-range": "bytes 4-9/10"], 400), (["content-range": "bytes 0-9/10"], 400),
+            (["content-encoding": "gzip"], 415), (["content-encoding": "identity"], 201),
+        ])
+    func parts(_ fields: [String: String], _ code: Int) async throws {
+        try await WebLoopback.run { page async throws in
+            let path = "/u/\(page.session.secret)/a"
+            let answer = try await page.send(.PUT, path, fields, body: ByteBuffer(string: "456789"))
+            #expect(answer.code == code)
+            #expect(page.inbox.stored.isEmpty == (code != 201))
+            #expect(page.consent.asked.all.isEmpty == (code != 201))
+        }
+    }
+
     @Test("names that lead elsewhere are names of files", arguments: ["%2e%2e", "a%2fb", "%00", "a%0ab"])
     func hostileNames(_ name: String) async throws {
         try await WebLoopback.run { page async throws in

@@ -143,6 +143,9 @@ package final class WebServer: Sendable {
         {
             return try await exchange.refuse(.forbidden, "this comes from another page")
         }
+        if let foreign = exchange.foreignBody {
+            return try await exchange.respond(foreign.status, line: foreign.message, closing: true)
+        }
         let known = session.guest(cookie(of: exchange.head, session))
         let visit = Visit(
             exchange: exchange, session: session, visitor: visitor, known: known, guest: isInRoom ? known : nil,

@@ -268,6 +268,7 @@ package final class LocalSendServer: Sendable {
         guard let session = state.withLock({ $0.sessions[id] }), session.belongs(to: visitor) else {
             return try await exchange.refuse(.forbidden, "Invalid token or IP address")
         }
+        if let foreign = exchange.foreignBody { return try await exchange.refuse(foreign.status, foreign.message) }
         let isLast: Bool
         do {
             try await exchange.inviteBody()
