@@ -84,6 +84,35 @@ struct DownloadTests {
     }
 
     @Test(
+        "the conditions of a request are kept",
+        arguments: [
+            ("if-none-match", "TAG", 304), ("if-none-match", "\"x\", W/TAG", 304), ("if-none-match", "*", 304),
+            ("if-none-match", "\"x\"", 200), ("if-match", "TAG", 200), ("if-match", "\"nope\"", 412),
+            ("if-match", "W/TAG", 412), ("if-modified-since", "Fri, 01 May 2026 10:00:00 GMT", 304),
+            ("if-modified-since", "Friday, 01-May-26 09:59:59 GMT", 200),
+            ("if-modified-since", "Fri May  1 10:00:01 2026", 304), ("if-modified-since", "yesterday", 200),
+            ("if-unmodified-since", "Fri, 01 May 2026 09:59:59 GMT", 412),
+            ("if-unmodified-since", "Fri, 01 May 2026 10:00:00 GMT", 200),
+        ])
+    func conditions(_ name: String, _ value: String, _ code: Int) async throws {
+        try await Self.run([Self.file]) { _, guest async throws in
+            let tag = try #require(try await guest.get("/d/1/x").headers.first(name: "etag"))
+            let answer = try await guest.get("/d/1/x", [name: value.replacing("TAG", with: tag), "range": "bytes=0-3"])
+            #expect(answer.code == (code == 200 ? 206 : code))
+            #expect(answer.headers["etag"] == [tag])
+            if code == 304 { #expect(answer.body.readableBytes == 0) }
+        }
+    }
+
+    @Test("a range is for GET only")
+    func headWithRange() async throws {
+        try await Self.run([Self.file]) { _, guest async throws in
+            let head = try await guest.send(.HEAD, "/d/1/x", ["range": "bytes=0-3"])
+            #expect((head.code, head.headers["content-length"]) == (200, ["10"]))
+        }
+    }
+
+    @Test(
         "items that do not exist are not found",
         arguments: ["/d/0/x", "/d/2/x", "/d/-1/x", "/d/99999999999999999999/x", "/d/a"])
     func unknown(_ path: String) async throws {

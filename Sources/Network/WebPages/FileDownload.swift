@@ -1,4 +1,3 @@
-import Foundation
 package import NIOCore
 package import Sharing
 
@@ -81,19 +80,4 @@ extension ItemReading {
         }
         guard rest == 0 else { throw SourceError(.changed, "the file has become longer") }
     }
-}
-
-/// Times as HTTP writes them: `Fri, 01 May 2026 10:00:00 GMT`.
-package enum HTTPDate {
-    package static func text(_ seconds: Int64) -> String {
-        var (time, parts) = (time_t(seconds), tm())
-        gmtime_r(&time, &parts)
-        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(two).joined(separator: ":")
-        return "\(days[Int(parts.tm_wday)]), \(two(parts.tm_mday)) \(months[Int(parts.tm_mon)]) "
-            + "\(parts.tm_year + 1_900) \(clock) GMT"
-    }
-
-    private static func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

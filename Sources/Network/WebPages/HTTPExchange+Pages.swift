@@ -2,6 +2,7 @@ import Foundation
 package import HTTPChannel
 import NIOCore
 package import NIOHTTP1
+import Sharing
 
 extension HTTPExchange {
     package func respond(_ status: HTTPResponseStatus, html: String) async throws {
@@ -40,9 +41,11 @@ extension HTTPExchange {
         try await respond(.ok, contentType: type, body: ByteBuffer(bytes: bytes))
     }
 
-    /// Sets the headers of a download, and narrows it to the range that the client asks for (RFC 9110, section 14).
+    /// Sets the headers of a download, checks the conditions of the client, and narrows the download to the range that
+    /// it asks for (RFC 9110, sections 13 and 14).
     /// - Parameter number: of the item.
-    /// - Returns: the status and the bytes of the answer, which the caller sends; nil if this has refused the range.
+    /// - Returns: the status and the bytes of the answer, which the caller sends; nil if this has answered: the client has
+    ///   this state, or wants another one, or the range is beyond the end.
     package func prepare(
         _ download: FileDownload, number: Int
     ) async throws -> (status: HTTPResponseStatus, length: UInt64)? {
@@ -50,7 +53,17 @@ extension HTTPExchange {
         answerHeaders.add(name: "accept-ranges", value: "bytes")
         answerHeaders.add(name: "etag", value: tag)
         if let date = download.date { answerHeaders.add(name: "last-modified", value: date) }
-        var range = ByteRange(head.headers.first(name: "range"), size: download.size)
+        switch Precondition(head.headers, tag: tag, seconds: download.entry.modified?.seconds) {
+        case .holds: break
+        case .unchanged:
+            try await respond(.notModified, contentType: nil, body: ByteBuffer())
+            return nil
+        case .fails:
+            try await respond(.preconditionFailed, line: "the file is not in the state that was asked for")
+            return nil
+        }
+        // Ranges are for GET only.
+        var range = head.method == .GET ? ByteRange(head.headers.first(name: "range"), size: download.size) : .whole
         if let condition = head.headers.first(name: "if-range"), condition != tag, condition != download.date {
             range = .whole
         }
