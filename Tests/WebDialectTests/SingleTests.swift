@@ -243,6 +243,39 @@ struct SingleTests {
         }
     }
 
+    @Test("a method that a path does not have is answered with those that it has")
+    func methods() async throws {
+        try await WebLoopback.run { page async throws in
+            let path = "/u/\(page.session.secret)"
+            for (method, path, allowed) in [
+                (HTTPMethod.POST, path + "/a", "GET, HEAD, PUT"), (.DELETE, path + "/1", "GET, HEAD, PUT"),
+                (.PUT, path, "GET, HEAD"), (.POST, "/page.css", "GET, HEAD"), (.GET, "/pin", "POST"),
+            ] {
+                let answer = try await page.send(method, path)
+                #expect((answer.code, answer.headers["allow"]) == (405, [allowed]))
+            }
+            #expect(try await page.enter().get("/upload").headers["allow"] == ["POST"])
+            // Without the secret nothing is told.
+            #expect(try await page.send(.DELETE, "/u/nonsense/1").code == 404)
+            #expect(try await page.send(.HEAD, "/page.css").code == 200)
+            let folder = try await page.send(.PUT, path + "/a/b.txt", body: ByteBuffer(string: "x"))
+            #expect(folder.code == 404)
+            #expect(folder.text.contains("one name is expected"))
+        }
+    }
+
+    @Test("an absolute target is the same as its path, for names of this machine only, with or without the root's dot")
+    func absoluteTargets() async throws {
+        try await WebLoopback.run { page async throws in
+            let path = "/u/\(page.session.secret)"
+            #expect(try await page.get("http://\(page.host)\(path)").code == 200)
+            #expect(try await page.get("HTTPS://\(page.host)").code == 200)
+            #expect(try await page.get("http://elsewhere\(path)").code == 421)
+            #expect(try await page.get(path, ["host": page.host.replacing(":", with: ".:")]).code == 200)
+            #expect(try await page.get(path, ["host": "elsewhere.:1"]).code == 421)
+        }
+    }
+
     @Test("names that lead elsewhere are names of files", arguments: ["%2e%2e", "a%2fb", "%00", "a%0ab"])
     func hostileNames(_ name: String) async throws {
         try await WebLoopback.run { page async throws in

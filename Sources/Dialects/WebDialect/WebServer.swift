@@ -173,14 +173,19 @@ package final class WebServer: Sendable {
         case (.GET, "", 1), (.HEAD, "", 1): try await showPage(visit)
         case (.GET, "g", 2), (.HEAD, "g", 2): try await enter(visit, names[1])
         case (.POST, "pin", 1): try await checkPIN(visit)
-        case (.PUT, "u", 3), (.GET, "u", 2...3), (.HEAD, "u", 2...3):
-            try await answerProgram(visit, secret: names[1], names.count > 2 ? names[2] : nil)
-        case (.GET, "page.css", 1): try await exchange.respond(static: PackageResources.page_css, "text/css")
-        case (.GET, "page.js", 1): try await exchange.respond(static: PackageResources.page_js, "text/javascript")
-        case (.GET, "icon.svg", 1): try await exchange.respond(static: PackageResources.icon_svg, "image/svg+xml")
-        case (.GET, "words.json", 1):
+        case (_, "u", 2...): try await answerProgram(visit, secret: names[1], Array(names.dropFirst(2)))
+        case (.GET, "page.css", 1), (.HEAD, "page.css", 1):
+            try await exchange.respond(static: PackageResources.page_css, "text/css")
+        case (.GET, "page.js", 1), (.HEAD, "page.js", 1):
+            try await exchange.respond(static: PackageResources.page_js, "text/javascript")
+        case (.GET, "icon.svg", 1), (.HEAD, "icon.svg", 1):
+            try await exchange.respond(static: PackageResources.icon_svg, "image/svg+xml")
+        case (.GET, "words.json", 1), (.HEAD, "words.json", 1):
             exchange.answerHeaders.add(name: "vary", value: "accept-language")
             try await exchange.respond(static: visit.words.file, "application/json")
+        case (_, "", 1), (_, "page.css", 1), (_, "page.js", 1), (_, "icon.svg", 1), (_, "words.json", 1):
+            try await exchange.refuse(allowing: "GET, HEAD")
+        case (_, "pin", 1): try await exchange.refuse(allowing: "POST")
         default: return false
         }
         return true
@@ -197,6 +202,8 @@ package final class WebServer: Sendable {
         case (.PUT, "offers", 4) where names[2] == "files": try await takePiece(guest, visit, names[1], names[3])
         case (.POST, "offers", 3) where names[2] == "cancel": try await cancel(guest, visit, names[1])
         case (.POST, "upload", 1): try await takeForm(guest, visit)
+        case (_, "d", 2...3), (_, "all.zip", 1): try await visit.exchange.refuse(allowing: "GET, HEAD")
+        case (_, "offers", 1), (_, "upload", 1): try await visit.exchange.refuse(allowing: "POST")
         default: try await visit.exchange.refuseUnknown()
         }
     }

@@ -2,19 +2,30 @@
 package struct RequestTarget {
     /// As it was sent, percent-encoded.
     package let path: String
+    /// The host and port of a target in absolute form (RFC 9112, 3.2.2); nil for one that is a mere path.
+    package let authority: String?
     private let parameters: [String: String]
 
     /// Parameters of a query or a form that are read.
     private static let maximumParameters = 16
 
     package init(_ uri: String) {
-        let parts = uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        path = String(parts[0])
+        var rest = uri[...]
+        if let scheme = ["http://", "https://"].first(where: { uri.lowercased().hasPrefix($0) }) {
+            rest = rest.dropFirst(scheme.count)
+            let authority = rest.prefix { $0 != "/" && $0 != "?" }
+            rest = rest.dropFirst(authority.count)
+            self.authority = String(authority)
+        } else {
+            authority = nil
+        }
+        let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        path = parts[0].isEmpty && authority != nil ? "/" : String(parts[0])
         parameters = parts.count > 1 ? Self.parameters(parts[1]) : [:]
     }
 
     /// The fields of a form in a body (`application/x-www-form-urlencoded`).
-    package init(form: String) { (path, parameters) = ("", Self.parameters(form[...])) }
+    package init(form: String) { (path, authority, parameters) = ("", nil, Self.parameters(form[...])) }
 
     package subscript(name: String) -> String? { parameters[name] }
 

@@ -35,6 +35,12 @@ extension HTTPExchange {
         try await respondAndClose(.notFound, contentType: "text/plain", body: ByteBuffer(string: "not here\n"))
     }
 
+    /// Answers 405: the path is there, for other methods.
+    package func refuse(allowing methods: String) async throws {
+        answerHeaders.add(name: "allow", value: methods)
+        try await respond(.methodNotAllowed, line: "this is not asked for with \(head.method.rawValue)", closing: true)
+    }
+
     /// Answers with a file of the page.
     package func respond(static bytes: [UInt8], _ type: String) async throws {
         answerHeaders.replaceOrAdd(name: "cache-control", value: "no-cache")

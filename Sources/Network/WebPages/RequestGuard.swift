@@ -1,3 +1,4 @@
+import HTTPChannel
 package import NIOHTTP1
 
 /// The checks that hold foreign pages off: they can make a browser send requests here (CSRF), or reach this machine
@@ -8,7 +9,14 @@ package enum RequestGuard {
     package static func isForThisHost(_ head: HTTPRequestHead, _ names: Set<String>) -> Bool {
         let hosts = head.headers["host"]
         guard hosts.count == 1 else { return false }
-        return names.contains(hosts[0].lowercased())
+        let asked = [hosts[0], RequestTarget(head.uri).authority].compactMap { $0?.lowercased() }
+        return asked.allSatisfy { names.contains(withoutRootDot($0)) }
+    }
+
+    /// A host name may end with the dot of the root, before its port.
+    private static func withoutRootDot(_ authority: String) -> String {
+        let name = authority.prefix { $0 != ":" }
+        return name.hasSuffix(".") ? String(name.dropLast() + authority.dropFirst(name.count)) : authority
     }
 
     /// Whether a request that changes something comes from a page of this host, or from a program.
