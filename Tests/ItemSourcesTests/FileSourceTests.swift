@@ -188,9 +188,7 @@ struct FileSourceTests {
     func changesMeanwhile(change: Change) throws {
         let path = folder / "a"
         makeFile(path, String(repeating: "x", count: 100_000))
-        // Long ago: some kernels have coarse file times, which cannot distinguish two writes of one moment.
-        var times = [timespec(tv_sec: 0, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 0)]
-        utimensat(AT_FDCWD, path, &times, 0)
+        makeOld(path)
         let source = try make(path)
         let found = fault {
             _ = try read(source, bufferSize: 10_000) { _, pieces in
@@ -208,6 +206,59 @@ struct FileSourceTests {
         }
         #expect(found?.code == .changed)
         #expect(openDescriptors(below: folder.path) == 0)
+    }
+
+    @Test(
+        "that gets another link, mode or time of access while it is read is read to its end",
+        arguments: [0, 100_000], [Quiet.linked, .renamed, .made, .read])
+    func changesQuietly(size: Int, change: Quiet) throws {
+        let path = folder / "a"
+        makeFile(path, String(repeating: "x", count: size))
+        makeOld(path)
+        let source = try make(path)
+        let yield = try read(source, bufferSize: 10_000) { _, pieces in
+            guard pieces == (size == 0 ? 0 : 5) else { return }
+            switch change {
+            case .linked: Glibc.link(path, folder / "b")
+            case .renamed: Glibc.rename(path, folder / "c")
+            case .made: chmod(path, 0o700)
+            case .read:
+                let times = [timespec(tv_sec: 2_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 0)]
+                utimensat(AT_FDCWD, path, times, 0)
+            }
+        }
+        #expect(yield.contents[""]?.count == size)
+        #expect(openDescriptors(below: folder.path) == 0)
+    }
+
+    enum Quiet { case linked, renamed, made, read }
+
+    @Test(
+        "that is written to while it is read has changed, although its time of modification was set back",
+        arguments: [0, 30_000])
+    func setBack(start: Int) throws {
+        let path = folder / "a"
+        makeFile(path, String(repeating: "x", count: 100_000))
+        makeOld(path)
+        let reading = try make(path).open()
+        _ = try reading.next()
+        try reading.seek(to: UInt64(start))
+        var buffer = [UInt8](repeating: 0, count: 50_000)
+        _ = try buffer.withUnsafeMutableBytes { try reading.read(into: $0) }
+        let file = open(path, O_WRONLY)
+        pwrite(file, "y", 1, off_t(start + 10))
+        close(file)
+        makeOld(path)
+        let found = fault {
+            while try buffer.withUnsafeMutableBytes({ try reading.read(into: $0) }) > 0 {}
+        }
+        #expect(found?.code == .changed)
+    }
+
+    /// Some kernels have coarse file times, which cannot tell two writes of one moment apart.
+    private func makeOld(_ path: String) {
+        let times = [timespec(tv_sec: 0, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 0)]
+        utimensat(AT_FDCWD, path, times, 0)
     }
 
     @Test("that grows after its last byte was read has changed")

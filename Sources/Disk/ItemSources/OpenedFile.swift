@@ -1,4 +1,5 @@
 import CLinuxShims
+import Digests
 import Glibc
 import Sharing
 import SystemCalls
@@ -13,6 +14,9 @@ struct OpenedFile: ~Copyable {
     private let display: String
     private let before: State
     private var offset: UInt64 = 0
+    /// The bytes since `sumStart` that were read. A checksum is enough: it finds a second writer, not an enemy.
+    private var sum = DigestState(.xxh3_128)
+    private var sumStart: UInt64 = 0
 
     /// Whether the beginning was not in memory, so that reading had to wait for a disk.
     private(set) var wasAwaited = false
@@ -22,6 +26,9 @@ struct OpenedFile: ~Copyable {
     /// Bytes at the time of opening.
     var size: UInt64 { before.size }
 
+    /// Bytes of the buffer for a second reading.
+    private static let bufferBytes = 256 << 10
+
     /// The values that change if a program writes to the file or replaces it.
     private struct State: Equatable {
         let device: UInt64
@@ -29,16 +36,26 @@ struct OpenedFile: ~Copyable {
         let size: UInt64
         let modified: Timestamp
         let changed: Timestamp
+        /// Whether its last name was removed, as by a program that saves a new file in its place.
+        let isGone: Bool
 
         init(_ status: stat) {
             self.device = UInt64(status.st_dev)
             self.number = UInt64(status.st_ino)
             self.size = UInt64(max(0, status.st_size))
             self.modified = status.modified
+            self.isGone = status.st_nlink == 0
             self.changed = Timestamp(
                 seconds: Int64(status.st_ctim.tv_sec),
                 nanoseconds: UInt32(clamping: status.st_ctim.tv_nsec)
             )
+        }
+
+        /// Whether only the time of the last change of anything differs, if at all. A new link to the file, another
+        /// mode or another attribute changes it; so does a writer that sets the time of modification back.
+        func hasSameContents(as other: State) -> Bool {
+            device == other.device && number == other.number && size == other.size && modified == other.modified
+                && isGone == other.isGone
         }
     }
 
@@ -86,6 +103,7 @@ struct OpenedFile: ~Copyable {
             throw .disk(display, error)
         }
         if count == 0 { throw .changed(display, "it became shorter") }
+        sum.update(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
         offset += UInt64(count)
         return count
     }
@@ -109,22 +127,46 @@ struct OpenedFile: ~Copyable {
             throw .disk(display, error)
         }
         offset = min(place, size)
+        sum.reset()
+        sumStart = offset
     }
 
-    private func checkEnd(_ buffer: UnsafeMutableRawBufferPointer) throws(SourceError) {
+    private mutating func checkEnd(_ buffer: UnsafeMutableRawBufferPointer) throws(SourceError) {
         do throws(SystemError) {
             // Kernel files report 0 bytes and have contents; an empty file would be wrong.
             if size == 0, try systemCall({ Glibc.read(descriptor.raw, buffer.baseAddress, buffer.count) }) > 0 {
                 throw SystemError(EFBIG)
             }
-            var status = stat()
-            try systemCall { fstat(descriptor.raw, &status) }
-            if State(status) == before { return }
+            let now = try state()
+            if now == before { return }
+            if now.hasSameContents(as: before), try isSameAgain(), try state().hasSameContents(as: before) { return }
         } catch  where error.number == EFBIG {
             throw .changed(display, "it holds more than its size says (pipe it to standard input instead)")
         } catch {
             throw .disk(display, error)
         }
         throw .changed(display, "it was written to")
+    }
+
+    private func state() throws(SystemError) -> State {
+        var status = stat()
+        try systemCall { fstat(descriptor.raw, &status) }
+        return State(status)
+    }
+
+    /// Reads the same bytes once more.
+    private mutating func isSameAgain() throws(SystemError) -> Bool {
+        let first = sum.finalize()
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferBytes, alignment: 4_096)
+        defer { buffer.deallocate() }
+        var place = sumStart
+        while place < size {
+            let wanted = Int(min(UInt64(buffer.count), size - place))
+            let count = try systemCall { pread(descriptor.raw, buffer.baseAddress, wanted, off_t(clamping: place)) }
+            if count == 0 { return false }
+            sum.update(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+            place += UInt64(count)
+        }
+        return sum.finalize() == first
     }
 }

@@ -68,7 +68,7 @@ package protocol ItemReading: AnyObject {
     /// Continues reading the current file.
     ///
     /// At the end of the file, the reader has checked that the bytes are one state of the file: its size and times are
-    /// those from before the first byte.
+    /// those from before the first byte. If only the time of its change differs, it has read the bytes once more.
     /// - Returns: bytes read, at least 1 and at most `buffer.count` (not 0), or 0 at the end of the file.
     /// - Throws: `SourceError`; `.changed` if the file has changed.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int
