@@ -23,7 +23,7 @@ struct CommitTests {
 
     @Test(
         "never replaces existing files, folders or links, even empty ones",
-        arguments: [Placement.byRename, .byLink])
+        arguments: [Placement.byRename, .byLink, .byLooking])
     func neverReplaces(placement: Placement) throws {
         let inbox = try inbox(placement)
         let path = folder / "Inbox"

@@ -6,8 +6,10 @@ package import SystemCalls
 package enum Placement: Sendable {
     /// By a rename that refuses to replace.
     case byRename
-    /// By POSIX calls only: for file systems whose rename cannot refuse (some network and FUSE file systems).
+    /// By a hard link: for file systems whose rename cannot refuse (some network and FUSE file systems).
     case byLink
+    /// By a look and a plain rename: for file systems that have no hard links either, such as FAT and exFAT by FUSE.
+    case byLooking
 
     /// - Throws: `EEXIST` if the new name is taken.
     package func move(
@@ -26,13 +28,16 @@ package enum Placement: Sendable {
                 try Self.byLink.move(name, isFolder: isFolder, from: folder, to: newName, in: newFolder)
             }
         case .byLink:
-            if isFolder {
-                try Self.moveFolder(name, from: folder, to: newName, in: newFolder)
-            } else {
+            do throws(SystemError) {
+                if isFolder { throw SystemError(EPERM) }
                 try systemCall { linkat(folder, name, newFolder, newName, 0) }
                 // If this fails, the next sweep removes the name from the staging folder.
                 _ = unlinkat(folder, name, 0)
+            } catch  where Self.meansUnsupported(error) {
+                try Self.byLooking.move(name, isFolder: isFolder, from: folder, to: newName, in: newFolder)
             }
+        case .byLooking:
+            try Self.moveIfFree(name, from: folder, to: newName, in: newFolder)
         }
     }
 
@@ -51,23 +56,23 @@ package enum Placement: Sendable {
     }
 
     private static func meansUnsupported(_ error: SystemError) -> Bool {
-        [EINVAL, ENOSYS, EPERM, EOPNOTSUPP].contains(error.number)
+        [EINVAL, ENOSYS, EPERM, EOPNOTSUPP, EMLINK].contains(error.number)
     }
 
-    private static func moveFolder(
+    private static func moveIfFree(
         _ name: String,
         from folder: Int32,
         to newName: String,
         in newFolder: Int32
     ) throws(SystemError) {
-        // No folder is created to claim the name first: a crash would leave it in the Inbox. An entry that appears
-        // between the two calls is not replaced either, unless it is an empty folder.
+        // Nothing is created to claim the name first: a crash would leave it in the Inbox. A folder that another program
+        // creates between the two calls is not replaced either, unless it is empty. A file is.
         var status = stat()
         if fstatat(newFolder, newName, &status, AT_SYMLINK_NOFOLLOW) == 0 { throw SystemError(EEXIST) }
         do {
             try systemCall { renameat(folder, name, newFolder, newName) }
         } catch {
-            throw [ENOTEMPTY, ENOTDIR].contains(error.number) ? SystemError(EEXIST) : error
+            throw [ENOTEMPTY, ENOTDIR, EISDIR, EEXIST].contains(error.number) ? SystemError(EEXIST) : error
         }
     }
 }
