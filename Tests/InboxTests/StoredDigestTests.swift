@@ -137,6 +137,39 @@ struct StoredDigestTests {
         #expect(fault("..", isTree: true) == .different)
     }
 
+    @Test("is that of the contents if only a link or a mode of the file changes during the reading")
+    func quietChange() throws {
+        makeFile(folder / "a", String(repeating: "x", count: 2_000_000))
+        let holder = try FileDescriptor.opening(folder.path, O_RDONLY | O_DIRECTORY)
+        var bytes = 0
+        let digest = try StoredDigest.read("a", in: holder.raw, isTree: false, algorithm: .sha256) { count in
+            if bytes == 0 { Glibc.link(folder / "a", folder / "b") }
+            bytes += count
+        }
+        #expect(digest.digest == .of(.sha256, [UInt8](repeating: UInt8(ascii: "x"), count: 2_000_000)))
+        #expect(bytes == 2_000_000)
+    }
+
+    @Test("is none of a file that is written to during the reading, although its time is set back")
+    func setBack() throws {
+        makeFile(folder / "a", String(repeating: "x", count: 2_000_000))
+        let times = [timespec(tv_sec: 0, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 0)]
+        utimensat(AT_FDCWD, folder / "a", times, 0)
+        let holder = try FileDescriptor.opening(folder.path, O_RDONLY | O_DIRECTORY)
+        var isFirst = true
+        let fault = #expect(throws: StoredDigestError.self) {
+            try StoredDigest.read("a", in: holder.raw, isTree: false, algorithm: .sha256) { _ in
+                guard isFirst else { return }
+                isFirst = false
+                let file = open(folder / "a", O_WRONLY)
+                pwrite(file, "y", 1, 10)
+                close(file)
+                utimensat(AT_FDCWD, folder / "a", times, 0)
+            }
+        }
+        #expect(fault?.code == .different)
+    }
+
     @Test("ends if the callback throws, with the thrown error")
     func cancelling() throws {
         makeFile(folder / "a", String(repeating: "x", count: 2_000_000))

@@ -26,6 +26,12 @@ package struct FileStamp: Hashable, Sendable {
         changed = Instant(status.st_ctim)
     }
 
+    /// Whether the stamps differ in the time of the last change alone, if at all. A new link, another mode or another
+    /// attribute changes that time; so does a writer that sets the time of modification back.
+    package func hasSameContents(as other: FileStamp) -> Bool {
+        device == other.device && inode == other.inode && size == other.size && modified == other.modified
+    }
+
     /// The stamp of the file at a path; a link is not followed.
     ///
     /// - Throws: the kernel's error; `ENOENT` if there is no file.

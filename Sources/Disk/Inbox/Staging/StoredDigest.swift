@@ -129,12 +129,35 @@ private struct DigestReading: ~Copyable {
 
     // MARK: A file
 
+    typealias File = (digest: Digest, size: UInt64, executable: Bool)
+
+    /// Reads it twice if only the time of its change differs in the end: the file system may be late with that of the
+    /// arrival, and a new link or mode leaves the contents as they are.
     mutating func file(
         _ name: String,
         in folder: Int32,
         display: @autoclosure () -> String,
         _ progressed: (Int) throws(StoredDigestError) -> Void
-    ) throws(StoredDigestError) -> (digest: Digest, size: UInt64, executable: Bool) {
+    ) throws(StoredDigestError) -> File {
+        let (first, isSettled) = try fileOnce(name, in: folder, display: display(), progressed)
+        if isSettled { return first }
+        let (second, _) = try fileOnce(name, in: folder, display: display()) { (_) throws(StoredDigestError) in
+            try progressed(0)
+        }
+        guard first == second else { throw Self.wasWrittenTo(display()) }
+        return second
+    }
+
+    private static func wasWrittenTo(_ display: String) -> StoredDigestError {
+        StoredDigestError(.different, display, "it was written to while it was read")
+    }
+
+    private mutating func fileOnce(
+        _ name: String,
+        in folder: Int32,
+        display: @autoclosure () -> String,
+        _ progressed: (Int) throws(StoredDigestError) -> Void
+    ) throws(StoredDigestError) -> (File, isSettled: Bool) {
         let (before, after): (stat, stat)
         var size: UInt64 = 0
         do throws(SystemError) {
@@ -166,10 +189,12 @@ private struct DigestReading: ~Copyable {
             if let cancellation { throw cancellation }
             throw sealedFault.map { StoredDigestError($0, display()) } ?? StoredDigestError(error, display())
         }
-        guard FileStamp(before) == FileStamp(after), keys != nil || UInt64(max(0, after.st_size)) == size else {
-            throw StoredDigestError(.different, display(), "it was written to while it was read")
+        let stamps = (FileStamp(before), FileStamp(after))
+        guard stamps.0.hasSameContents(as: stamps.1), keys != nil || UInt64(max(0, after.st_size)) == size else {
+            throw Self.wasWrittenTo(display())
         }
-        return (state.finalize(), size, after.st_mode & 0o111 != 0)
+        let file: File = (state.finalize(), size, after.st_mode & 0o111 != 0)
+        return (file, stamps.0 == stamps.1)
     }
 
     /// Adds the contents of a sealed file to the digest.
