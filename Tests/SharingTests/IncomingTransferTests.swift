@@ -142,6 +142,23 @@ struct IncomingTransferTests {
             ])
     }
 
+    @Test("the lasting digest of a tree has no executable bits if the disk keeps none, and the sender's has them")
+    func withoutModes() throws {
+        func digests(executable: Bool, keepsModes: Bool) throws -> ContentSums.Pair {
+            var listing = ListingSums(.lasting)
+            var sums = ContentSums(.lasting)
+            hello.withUnsafeBytes { sums.update($0) }
+            listing.file(
+                try SafeRelativePath("x"), executable: executable, keepsModes: keepsModes, digests: sums.finalize())
+            return listing.finalize()
+        }
+        let (plain, kept) = (
+            try digests(executable: false, keepsModes: true), try digests(executable: true, keepsModes: true)
+        )
+        let lost = try digests(executable: true, keepsModes: false)
+        #expect(lost.sent == kept.sent && lost.lasting == plain.lasting && kept.lasting != plain.lasting)
+    }
+
     @Test("the verdict's digest is the one that is checked", arguments: DigestAlgorithm.allCases)
     func algorithms(algorithm: DigestAlgorithm) throws {
         let receiving = Receiving(.sample(), verdict: Verdict(items: [.accepted], digest: algorithm))

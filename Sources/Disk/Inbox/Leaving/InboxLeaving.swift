@@ -44,7 +44,7 @@ package enum InboxLeaving {
         let isSealed = arrival.protection.isSealed
         if isSealed, keys == nil { throw LeavingError(.locked, "\(what): it is sealed, and Waft is locked") }
         let taking = Taking(
-            arrival: arrival, place: place, folder: target.folder, path: target.path, what: what,
+            arrival: arrival, place: place, inbox: inbox, folder: target.folder, path: target.path, what: what,
             keys: isSealed ? keys : nil)
         let names = Names(name ?? arrival.stored.name, isFixed: name != nil)
         if isSealed { return try taking.copyOver(names, copied: copied) }
@@ -148,6 +148,8 @@ package enum InboxLeaving {
 private struct Taking {
     let arrival: Arrival
     let place: InboxPlace
+    /// Path of the Inbox.
+    let inbox: String
     /// The target folder.
     let folder: OpenFolder
     let path: String
@@ -260,19 +262,23 @@ private struct Taking {
     /// Reads the copy back from the disk and compares it with the arrival. If they differ because an open item in the Inbox
     /// was edited, compares it with that item.
     private func compare(_ temporary: String) throws(LeavingError) {
+        // Beside the copy, which is hidden too.
+        let keepsModes = !isTree || KeptModes.areKept(in: folder.raw, trying: "\(temporary)-modes")
         do {
             if let keys {
                 let isThis = try ArrivedContents.areIn(
-                    temporary, in: folder.raw, arrival, at: place, keys, fromDisk: true)
+                    temporary, in: folder.raw, arrival, at: place, keys, inbox: inbox, keepsModes: keepsModes,
+                    fromDisk: true)
                 if isThis { return }
                 throw SealedFileError.damaged("\(ArrivedContents.reason), or the target disk is bad")
             }
             let algorithm = arrival.digest.algorithm
             let copy = try StoredDigest.read(
-                temporary, in: folder.raw, isTree: isTree, algorithm: algorithm, fromDisk: true)
+                temporary, in: folder.raw, isTree: isTree, algorithm: algorithm, ignoringModes: !keepsModes,
+                fromDisk: true)
             if copy.digest == arrival.digest { return }
             let original = try StoredDigest.read(
-                place.name, in: place.folder.raw, isTree: isTree, algorithm: algorithm)
+                place.name, in: place.folder.raw, isTree: isTree, algorithm: algorithm, ignoringModes: !keepsModes)
             if copy == original { return }
         } catch let error as SealedFileError {
             throw LeavingError("\(what) to \(path)", error)

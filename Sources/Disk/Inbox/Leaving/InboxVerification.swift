@@ -88,14 +88,17 @@ package enum InboxVerification {
         }
         var finding: ItemFinding
         let isSealed = arrival.protection.isSealed
+        let ignoringModes = isTree && !KeptModes.areKept(inInboxAt: inbox)
         if !isTree, !isSealed, UInt64(max(0, status.st_size)) != arrival.size {
             finding = ItemFinding(
                 state: .changed, differences: [.size],
                 detail: sizes(now: UInt64(max(0, status.st_size)), then: arrival.size))
         } else {
-            finding = try read(place, arrival, isTree: isTree, progressed)
+            finding = try read(place, arrival, isTree: isTree, ignoringModes, progressed)
         }
-        if isSealed, finding.state == .ok { finding = try open(place, arrival, isTree: isTree, keys, progressed) }
+        if isSealed, finding.state == .ok {
+            finding = try open(place, arrival, isTree: isTree, keys, ignoringModes, progressed)
+        }
         guard finding.state == .changed, !isTree else { return finding }
         if status.st_mode & 0o222 != 0 { finding.differences.append(.mode) }
         let touched = Int64(status.st_ctim.tv_sec)
@@ -106,13 +109,14 @@ package enum InboxVerification {
     }
 
     private static func read(
-        _ place: InboxPlace, _ arrival: Arrival, isTree: Bool, _ progressed: (Int) throws(StoredDigestError) -> Void
+        _ place: InboxPlace, _ arrival: Arrival, isTree: Bool, _ ignoringModes: Bool,
+        _ progressed: (Int) throws(StoredDigestError) -> Void
     ) throws(StoredDigestError) -> ItemFinding {
         let now: StoredDigest
         do throws(StoredDigestError) {
             now = try StoredDigest.read(
-                place.name, in: place.folder.raw, isTree: isTree, algorithm: arrival.digest.algorithm, fromDisk: true,
-                progressed: progressed)
+                place.name, in: place.folder.raw, isTree: isTree, algorithm: arrival.digest.algorithm,
+                ignoringModes: ignoringModes, fromDisk: true, progressed: progressed)
         } catch {
             switch error.code {
             case .cancelled: throw error
@@ -143,7 +147,7 @@ package enum InboxVerification {
     /// Opens a sealed item that is as it was stored: every part of it must be authentic.
     private static func open(
         _ place: InboxPlace, _ arrival: Arrival, isTree: Bool, _ keys: FileKeys?,
-        _ progressed: (Int) throws(StoredDigestError) -> Void
+        _ ignoringModes: Bool, _ progressed: (Int) throws(StoredDigestError) -> Void
     ) throws(StoredDigestError) -> ItemFinding {
         var finding = ItemFinding(state: .ok)
         finding.isOnlySummed = true
@@ -154,8 +158,7 @@ package enum InboxVerification {
         do throws(StoredDigestError) {
             let now = try StoredDigest.read(
                 place.name, in: place.folder.raw, isTree: isTree, algorithm: contents.lasting?.algorithm ?? .lasting,
-                keys: keys,
-                progressed: progressed)
+                keys: keys, ignoringModes: ignoringModes, progressed: progressed)
             guard let lasting = contents.lasting else { return finding }
             finding.isOnlySummed = lasting.algorithm != .lasting
             if lasting == now.digest { return finding }

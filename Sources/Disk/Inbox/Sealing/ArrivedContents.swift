@@ -21,24 +21,40 @@ enum ArrivedContents {
     /// - Parameters:
     ///   - name: that of the copy, in `folder`.
     ///   - place: that of the sealed item.
+    ///   - keepsModes: whether the disk of the copy keeps executable bits.
+    ///   - inbox: path of the Inbox.
     ///   - fromDisk: as in `StoredDigest.read`.
     static func areIn(
         _ name: String, in folder: Int32, _ arrival: Arrival, at place: InboxPlace, _ keys: FileKeys,
-        fromDisk: Bool = false
+        inbox: String, keepsModes: Bool = true, fromDisk: Bool = false
     ) throws(StoredDigestError) -> Bool {
         guard let arrived = keys.contentDigests(of: arrival) else { return false }
         let isTree = arrival.item.kind == .tree
+        let inboxKeepsModes = KeptModes.areKept(inInboxAt: inbox)
         if let known = arrived.lasting ?? (isTree ? nil : arrived.sent) {
-            return try StoredDigest.read(
-                name, in: folder, isTree: isTree, algorithm: known.algorithm, fromDisk: fromDisk
-            ).digest == known
+            let copy = try StoredDigest.read(
+                name, in: folder, isTree: isTree, algorithm: known.algorithm,
+                ignoringModes: !keepsModes || !inboxKeepsModes, fromDisk: fromDisk)
+            if copy.digest == known { return true }
+            guard isTree, !keepsModes, inboxKeepsModes else { return false }
+            // The copy cannot have the executable bits that the known digest has.
+            func original(ignoringModes: Bool) throws(StoredDigestError) -> StoredDigest {
+                try StoredDigest.read(
+                    place.name, in: place.folder.raw, isTree: true, algorithm: known.algorithm, keys: keys,
+                    ignoringModes: ignoringModes)
+            }
+            guard try original(ignoringModes: false).digest == known else { return false }
+            return try original(ignoringModes: true) == copy
         }
         // A tree that did not come in byte order: nobody knows the digest of its contents in this order.
         let algorithm = arrival.digest.algorithm
-        let sealed = try StoredDigest.read(place.name, in: place.folder.raw, isTree: true, algorithm: algorithm)
-        let copy = try StoredDigest.read(name, in: folder, isTree: true, algorithm: algorithm, fromDisk: fromDisk)
+        let sealed = try StoredDigest.read(
+            place.name, in: place.folder.raw, isTree: true, algorithm: algorithm, ignoringModes: !inboxKeepsModes)
+        let copy = try StoredDigest.read(
+            name, in: folder, isTree: true, algorithm: algorithm, ignoringModes: !keepsModes, fromDisk: fromDisk)
         let original = try StoredDigest.read(
-            place.name, in: place.folder.raw, isTree: true, algorithm: algorithm, keys: keys)
+            place.name, in: place.folder.raw, isTree: true, algorithm: algorithm, keys: keys,
+            ignoringModes: !keepsModes)
         return sealed.digest == arrival.digest && copy == original
     }
 }

@@ -120,7 +120,9 @@ package struct ClearFolder: Sendable {
             try OwnTree.copy(
                 place.name, in: place.folder.raw, as: name, in: folder.raw, through: buffer, keys: keys,
                 copied: { _ in })
-            if arrival.protection.isSealed, try !ArrivedContents.areIn(name, in: folder.raw, arrival, at: place, keys) {
+            if arrival.protection.isSealed,
+                try !ArrivedContents.areIn(name, in: folder.raw, arrival, at: place, keys, inbox: inbox)
+            {
                 throw SealedFileError.damaged(ArrivedContents.reason)
             }
             if arrival.item.kind != .tree {
@@ -153,7 +155,7 @@ package struct ClearFolder: Sendable {
         if let place = try? InboxPlace(arrival.stored.path, inbox: inbox),
             let folder = try? FileDescriptor.opening(
                 holder(arrival.number, program), O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
-            (try? ArrivedContents.areIn(name, in: folder.raw, arrival, at: place, keys)) == true
+            (try? ArrivedContents.areIn(name, in: folder.raw, arrival, at: place, keys, inbox: inbox)) == true
         {
             return holder(arrival.number, program) + "/" + name
         }

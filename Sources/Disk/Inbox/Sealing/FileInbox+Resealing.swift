@@ -116,7 +116,8 @@ extension FileInbox {
         do {
             let place = try InboxPlace(stored.path, inbox: path)
             return try StoredDigest.read(
-                place.name, in: place.folder.raw, isTree: isTree, algorithm: digest.algorithm
+                place.name, in: place.folder.raw, isTree: isTree, algorithm: digest.algorithm,
+                ignoringModes: staging?.keepsModes == false
             ).digest == digest
         } catch let error as StoredDigestError where error.code == .gone || error.code == .different {
             return false
@@ -144,7 +145,8 @@ extension FileInbox {
         if known == nil {
             // A sealed tree that did not come in byte order: nobody knows the digest of its contents in this order.
             let now = try StoredDigest.read(
-                place.name, in: place.folder.raw, isTree: true, algorithm: arrival.digest.algorithm)
+                place.name, in: place.folder.raw, isTree: true, algorithm: arrival.digest.algorithm,
+                ignoringModes: !staging.keepsModes)
             isAsArrived = now.digest == arrival.digest
         }
         guard isAsArrived else {
@@ -158,7 +160,8 @@ extension FileInbox {
         do {
             let read = try StoredDigest.read(
                 staged.name, in: staged.staging.folder.raw, isTree: staged.isTree, algorithm: digest.algorithm,
-                keys: isSealed ? vault.map { FileKeys($0, for: .admitted) } : nil, fromDisk: true)
+                keys: isSealed ? vault.map { FileKeys($0, for: .admitted) } : nil, ignoringModes: !staged.keepsModes,
+                fromDisk: true)
             if read.digest == digest { return }
         } catch {
             throw TransferError(.storage, "the new form cannot be read back: \(error.message)")

@@ -48,7 +48,7 @@ struct ResealedCopy: ~Copyable {
                 listing.link(path, target: target)
             case .file(let path, let name, let folder):
                 let file = try file(name, in: folder, as: path)
-                listing.file(path, executable: file.executable, digest: file.digest)
+                listing.file(path, executable: file.executable && staged.keepsModes, digest: file.digest)
             case .folderClosed(let path, let modified):
                 try staged.closeFolder(path, modified: modified)
             }

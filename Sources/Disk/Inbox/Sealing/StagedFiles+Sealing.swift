@@ -26,7 +26,8 @@ extension StagedFiles {
             state.sealedListing = nil
             return
         }
-        state.sealedListing?.file(try sealedPath(path), executable: entry.executable, digest: digest)
+        state.sealedListing?.file(
+            try sealedPath(path), executable: entry.executable && keepsModes, digest: digest)
     }
 
     private func sealedPath(_ path: SafeRelativePath) throws(TransferError) -> SafeRelativePath {

@@ -194,10 +194,14 @@ extension StagedFiles {
         }
     }
 
+    var keepsModes: Bool { staging.keepsModes }
+
     func digest(_ algorithm: DigestAlgorithm) throws(TransferError) -> Digest {
         try rest()
         do throws(StoredDigestError) {
-            return try StoredDigest.read(name, in: staging.folder.raw, isTree: isTree, algorithm: algorithm).digest
+            return try StoredDigest.read(
+                name, in: staging.folder.raw, isTree: isTree, algorithm: algorithm, ignoringModes: !keepsModes
+            ).digest
         } catch {
             throw TransferError(.storage, "the received contents cannot be read again: \(error)")
         }

@@ -34,6 +34,7 @@ package struct StoredDigest: Hashable, Sendable {
     ///   - isTree: whether the item was a tree when it was stored.
     ///   - algorithm: the algorithm of the digest to compare with.
     ///   - keys: for a sealed item, to read its contents; nil to read it as it is on the disk.
+    ///   - ignoringModes: whether no file of a tree counts as executable: on a disk that keeps no such bits.
     ///   - fromDisk: whether to ask the kernel to drop its copies of the files first, so that the disk itself is read.
     ///     Not worth it for files that are read again soon.
     ///   - progressed: called with the bytes read since the last call. An error of it ends the reading.
@@ -43,6 +44,7 @@ package struct StoredDigest: Hashable, Sendable {
         isTree: Bool,
         algorithm: DigestAlgorithm,
         keys: FileKeys? = nil,
+        ignoringModes: Bool = false,
         fromDisk: Bool = false,
         progressed: (Int) throws(StoredDigestError) -> Void = { _ in }
     ) throws(StoredDigestError) -> StoredDigest {
@@ -50,7 +52,7 @@ package struct StoredDigest: Hashable, Sendable {
             throw StoredDigestError(.different, name, "this cannot be the name of an item")
         }
         var reading = DigestReading(algorithm: algorithm, keys: keys, fromDisk: fromDisk)
-        if isTree { return try reading.tree(name, in: folder, progressed) }
+        if isTree { return try reading.tree(name, in: folder, ignoringModes: ignoringModes, progressed) }
         let file = try reading.file(name, in: folder, display: name, progressed)
         return StoredDigest(digest: file.digest, size: file.size, entries: 1)
     }
@@ -236,6 +238,7 @@ private struct DigestReading: ~Copyable {
     mutating func tree(
         _ root: String,
         in folder: Int32,
+        ignoringModes: Bool,
         _ progressed: (Int) throws(StoredDigestError) -> Void
     ) throws(StoredDigestError) -> StoredDigest {
         var walk = try StoredTreeWalk(root, in: folder, areSealed: keys != nil)
@@ -247,7 +250,7 @@ private struct DigestReading: ~Copyable {
             case .link(let path, let target): listing.link(path, target: target)
             case .file(let path, let name, let folder):
                 let file = try file(name, in: folder, display: "\(root)/\(path)", progressed)
-                listing.file(path, executable: file.executable, digest: file.digest)
+                listing.file(path, executable: file.executable && !ignoringModes, digest: file.digest)
                 size += file.size
             case .folderClosed: break
             }

@@ -61,9 +61,12 @@ package struct ListingSums: ~Copyable {
         lasting.link(path, target: target)
     }
 
-    package mutating func file(_ path: SafeRelativePath, executable: Bool, digests: ContentSums.Pair) {
+    /// - Parameter keepsModes: whether later readers will see the executable bit.
+    package mutating func file(
+        _ path: SafeRelativePath, executable: Bool, keepsModes: Bool = true, digests: ContentSums.Pair
+    ) {
         sent.file(path, executable: executable, digest: digests.sent)
-        lasting.file(path, executable: executable, digest: digests.lasting)
+        lasting.file(path, executable: executable && keepsModes, digest: digests.lasting)
     }
 
     package mutating func finalize() -> ContentSums.Pair {

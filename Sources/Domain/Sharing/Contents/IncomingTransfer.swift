@@ -235,7 +235,8 @@ package final class IncomingTransfer {
         try current().endFile()
         try order.endFile()
         if let entry = currentFile, let path = entry.path {
-            listing?.file(path, executable: entry.executable, digests: ours)
+            let keepsModes = try current().keepsModes
+            listing?.file(path, executable: entry.executable, keepsModes: keepsModes, digests: ours)
         } else {
             soleFileDigests = ours
         }

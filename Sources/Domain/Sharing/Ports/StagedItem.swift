@@ -11,6 +11,9 @@ package import Digests
 /// over a file, a folder is taken over when it is made again, new entries replace old ones, and `removeLeftovers`
 /// removes the rest.
 package protocol StagedItem: AnyObject, Sendable {
+    /// Whether its disk keeps the executable bits of files. Where it does not, no digest that is read from the disk has
+    /// them, and the lasting digest of a tree has none either.
+    var keepsModes: Bool { get }
     /// Begins the next file; the one before must have ended.
     ///
     /// Room for `entry.size` bytes is taken at once if the file system supports it.
@@ -63,6 +66,8 @@ package protocol StagedItem: AnyObject, Sendable {
 }
 
 extension StagedItem {
+    /// For items on disks of this system.
+    package var keepsModes: Bool { true }
     /// For items that are never sealed.
     package func sealedDigests(of contents: ContentDigests) throws(TransferError) -> SealedDigests? { nil }
     /// For items without attributes.

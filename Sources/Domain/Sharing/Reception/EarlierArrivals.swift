@@ -40,9 +40,13 @@ package struct EarlierArrivals: Sendable {
         return candidates(item, from: peer).first { arrival in
             guard arrival.transfer != transfer, inbox.seemsPresent(arrival) else { return false }
             // Spares the reading. An older Waft recorded another digest, which says nothing here.
-            let known = inbox.contentDigests(of: arrival)?.lasting
-            if let known, known.algorithm == .lasting, known != digest { return false }
-            return (try? inbox.digest(of: arrival, .lasting)) == digest
+            let known = inbox.contentDigests(of: arrival)
+            guard let lasting = known?.lasting, lasting.algorithm == .lasting else {
+                return (try? inbox.digest(of: arrival, .lasting)) == digest
+            }
+            // The sender's own differs if the disk keeps no executable bits, or if the tree came in another order.
+            guard digest == lasting || digest == known?.sent else { return false }
+            return (try? inbox.digest(of: arrival, .lasting)) == lasting
         }
     }
 
