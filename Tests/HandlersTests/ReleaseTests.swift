@@ -51,6 +51,27 @@ struct ReleaseTests {
         #expect(caller.moves.all == [arrival.number, arrival.number])
     }
 
+    @Test("waits for a handler that has the item as sent again, and gives it to no handler as sent again")
+    func sentAgain() async throws {
+        let caller = ScriptedCaller { _ in nil }
+        let lab = DeliveryLab([photos], caller: caller)
+        let arrival = try lab.arrive()[0]
+        let again = try (1...2).map { _ in
+            try lab.journal.sendAgain(arrival.facts, of: arrival.number, isDelivered: true)
+        }
+        try await lab.run { engine in
+            lab.deliver([again[0]], to: engine)
+            try await caller.calls.element(1)
+            async let answer = engine.release(arrival.number, within: .seconds(5))
+            #expect(try await caller.moves.element(1) == again[0].number)
+            lab.deliver([again[1]], to: engine)
+            caller.answer(again[0].number, AttemptOutcome(.yes, exitCode: 0))
+            #expect(await answer == .free)
+            _ = try await lab.clock.sleeps.first { $0 == .seconds(30) }
+        }
+        #expect(caller.calls.all.flatMap(\.numbers) == [again[0].number])
+    }
+
     @Test("that has left is delivered to no handler, though another item has its name now")
     func replaced() async throws {
         let caller = ScriptedCaller { _ in nil }

@@ -27,9 +27,11 @@ struct SentAgainTests {
     }
 
     /// Sends as Waft does: without the contents if the verdict has their digest.
-    private func send(_ offer: Offer, isObedient: Bool = true) async throws -> ItemReceipt {
-        // A new one each time, as after a restart.
-        let reception = reception
+    /// - Parameter reception: nil for a new one, as after a restart.
+    private func send(
+        _ offer: Offer, isObedient: Bool = true, to reception: Reception? = nil
+    ) async throws -> ItemReceipt {
+        let reception = reception ?? self.reception
         let verdict = await reception.judge(offer, from: peer)
         #expect(verdict.acceptsAnything)
         let transfer = try reception.begin(offer.transfer, from: peer)
@@ -74,6 +76,38 @@ struct SentAgainTests {
         #expect(noted.isAgain && !silent.isAgain)
         #expect(journal.entries.map(\.entry.again) == [nil, ArrivalNumber(1), ArrivalNumber(1)])
         #expect(inbox.names.count == 1)
+    }
+
+    @Test("a sender gets the answer of the handlers after a restart of the receiver", arguments: [false, true])
+    func restarted(isAgain: Bool) async throws {
+        if isAgain { _ = try await send(offer(.file)) }
+        func receiver() -> (reception: Reception, delivery: RecordingDelivery) {
+            let delivery = RecordingDelivery(.later)
+            let reception = Reception(
+                inbox: inbox, journal: journal, gate: ScriptedGate(), consent: ScriptedConsent(.accept),
+                delivery: delivery, observe: { _ in })
+            return (reception, delivery)
+        }
+        let question = offer(.file) { $0.asksHandlers = true }
+        let first = try await send(question, to: receiver().reception)
+        #expect(first.isStored && first.handler.state == .pending && first.isAgain == isAgain)
+        let (reception, delivery) = receiver()
+        #expect(await reception.receipt(of: question.transfer, from: peer, answered: false)?.items[0] == first)
+        async let answered = reception.receipt(of: question.transfer, from: peer, answered: true)
+        try await delivery.followed.element(1)
+        delivery.answer(item: 0, HandlerAnswer(.yes, exitCode: 0))
+        var expected = first
+        expected.handler = HandlerAnswer(.yes, exitCode: 0)
+        let known = await answered?.items[0]
+        #expect(known == expected, "\(String(describing: known)) and not \(expected)")
+        // The same if the sender offers the transfer again.
+        let last = receiver()
+        async let repeated = send(question, to: last.reception)
+        #expect(try await repeated.handler.state == .pending)
+        try await last.delivery.followed.element(1)
+        async let end = last.reception.receipt(of: question.transfer, from: peer, answered: true)
+        last.delivery.answer(item: 0, HandlerAnswer(.no, exitCode: 1))
+        #expect(await end?.items[0].handler.state == .no)
     }
 
     @Test("a file that another transfer stores meanwhile is a call of the one that waits for an answer")

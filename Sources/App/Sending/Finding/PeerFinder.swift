@@ -255,6 +255,10 @@ package struct PeerFinder: Sendable {
             matches = matches.filter { !peer.target.isLaterSighting(of: $0.value.target) }
             matches[peer.id] = peer
         }
+        // A key goes before a name that looks like it.
+        if matches.count > 1, matches.keys.contains(where: { $0.hasPrefix(name) }) {
+            matches = matches.filter { $0.key.hasPrefix(name) }
+        }
         // A peer that proves a key goes before a peer that proves none.
         if matches.values.contains(where: { $0.dialect.provesKeys }) {
             matches = matches.filter { $0.value.dialect.provesKeys }

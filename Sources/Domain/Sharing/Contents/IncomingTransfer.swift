@@ -121,7 +121,7 @@ package final class IncomingTransfer {
             // A locked one is received again: nothing here can tell whether its contents are the same.
             guard let digests = inbox.contentDigests(of: arrival) else { continue }
             stored[arrival.itemNumber] = (arrival, digests)
-            receipts[arrival.itemNumber] = ItemReceipt(arrival, digest: digests.sent)
+            receipts[arrival.itemNumber] = EarlierArrivals.receipt(of: arrival, digests, journal)
         }
         self.earlier = stored
     }
@@ -138,6 +138,11 @@ package final class IncomingTransfer {
             }
         }
         return (isWhole, count)
+    }
+
+    /// Items that this transfer has stored before, and whose handlers have not answered.
+    var unanswered: [Arrival] {
+        earlier.compactMap { receipts[$0].handler.state == .pending ? $1.arrival : nil }
     }
 
     package func beginItem(_ number: Int) throws(TransferError) {
@@ -372,7 +377,8 @@ package final class IncomingTransfer {
         if let earlier = earlier[number] {
             guard let digest else { return }
             if [earlier.digests.lasting, earlier.digests.sent].contains(digest) {
-                receipts[number] = ItemReceipt(earlier.arrival, digest: digest)
+                let known = ContentDigests(lasting: digest, sent: digest)
+                receipts[number] = EarlierArrivals.receipt(of: earlier.arrival, known, journal)
                 return
             }
         }

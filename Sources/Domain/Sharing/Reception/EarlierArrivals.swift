@@ -57,6 +57,17 @@ package struct EarlierArrivals: Sendable {
             || SourceApplication.removed(from: offer.annotation) != SourceApplication.removed(from: arrival.annotation)
     }
 
+    /// The receipt for an item that the same transfer has brought before, with the answer of its handlers so far.
+    static func receipt(
+        of arrival: Arrival, _ digests: ContentDigests, _ journal: any ArrivalJournal
+    ) -> ItemReceipt {
+        let state = try? journal.deliveryState(of: arrival.number)
+        return ItemReceipt(
+            // An item that is sent again was found by this digest.
+            arrival, digest: (arrival.again == nil ? nil : digests.lasting) ?? digests.sent,
+            handler: HandlerAnswer((state ?? nil) ?? .none))
+    }
+
     /// Records that an item of the Inbox was sent again.
     /// - Parameters:
     ///   - arrival: the latest one of the item.

@@ -377,10 +377,13 @@ package final class Reception: Sendable {
         let isCancelled = state.withLock { $0.ledger.isCancelled(id) }
         let fault = isCancelled && fault != nil ? Self.cancelledHere : fault
         memory?.ended(id, stored: tally.storedNow, isWhole: tally.isWhole || isCancelled)
+        let unanswered = transfer.unanswered
+        for arrival in unanswered { note(HandlerAnswer(.pending), for: arrival) }
         let merged = resume { ledger in
             let ended = ledger.end(id, from: transfer.peer, receipt)
             return ([ended], ended.receipt)
         }
+        follow(unanswered)
         delivery.transferEnded(id, from: transfer.peer)
         observe(.ended(id, from: transfer.peer, merged, fault))
         return merged
@@ -437,7 +440,14 @@ package final class Reception: Sendable {
             return state.nextWaiter
         }
         if case .unknown = state.withLock({ $0.ledger.receipt(of: id, from: peer, waiter: nil) }) {
-            return journalledReceipt(of: id, from: peer)
+            guard let (receipt, unanswered) = journalledReceipt(of: id, from: peer) else { return nil }
+            guard answered, !unanswered.isEmpty else { return receipt }
+            // An earlier process was about to ask the handlers; this one asks them.
+            var open = receipt
+            for arrival in unanswered { open.items[arrival.itemNumber].handler = HandlerAnswer(.none) }
+            resume { [open] ledger in ([ledger.end(id, from: peer, open)], ()) }
+            for arrival in unanswered { note(HandlerAnswer(.pending), for: arrival) }
+            follow(unanswered)
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: Waiter) in
@@ -464,9 +474,11 @@ package final class Reception: Sendable {
     }
 
     /// The journal's receipt of a transfer that an earlier process received, or that was forgotten here. Items without
-    /// an entry were not stored. The handlers' answers are not repeated. Nil also while an item is locked: only its
-    /// owner can tell its digest.
-    private func journalledReceipt(of id: TransferID, from peer: PeerID) -> Receipt? {
+    /// an entry were not stored. Nil also while an item is locked: only its owner can tell its digest.
+    /// - Returns: with the items whose handlers have not answered.
+    private func journalledReceipt(
+        of id: TransferID, from peer: PeerID
+    ) -> (receipt: Receipt, unanswered: [Arrival])? {
         guard let arrivals = try? journal.arrivals(of: id, from: peer), let first = arrivals.first,
             (1...Limits.items).contains(first.itemsInOffer)
         else { return nil }
@@ -474,9 +486,9 @@ package final class Reception: Sendable {
             transfer: id, items: Array(repeating: ItemReceipt(.notSent), count: first.itemsInOffer))
         for arrival in arrivals where receipt.items.indices.contains(arrival.itemNumber) {
             guard let digests = inbox.contentDigests(of: arrival) else { return nil }
-            receipt.items[arrival.itemNumber] = ItemReceipt(arrival, digest: digests.sent)
+            receipt.items[arrival.itemNumber] = EarlierArrivals.receipt(of: arrival, digests, journal)
         }
-        return receipt
+        return (receipt, arrivals.filter { receipt.items[$0.itemNumber].handler.state == .pending })
     }
 
     private func arrived(_ arrivals: [IncomingTransfer.StoredArrival]) {
@@ -499,6 +511,17 @@ package final class Reception: Sendable {
         delivery.deliver(delivered) { [self] arrival, answer in
             note(answer, for: arrival)
             observe(.opened(arrival, answer))
+        }
+    }
+
+    /// Hears the answers to arrivals whose delivery began before: of this process or of an earlier one.
+    private func follow(_ arrivals: [Arrival]) {
+        if arrivals.isEmpty { return }
+        delivery.follow(arrivals) { [self] arrival, answer in
+            if let answer { return note(answer, for: arrival) }
+            let state = try? journal.deliveryState(of: arrival.number)
+            let known = HandlerAnswer((state ?? nil) ?? .none)
+            note(known.state == .pending ? HandlerAnswer(.later) : known, for: arrival)
         }
     }
 

@@ -15,6 +15,9 @@ package final class RecordingDelivery: Delivering {
     /// The arrivals that it was asked to open, in order.
     package let arrivals = Recorder<Arrival>()
 
+    /// The arrivals whose answers others wait for, in order.
+    package let followed = Recorder<Arrival>()
+
     private let behaviour: Behaviour
     private let waiting = Mutex<[Int: (Arrival, @Sendable (Arrival, HandlerAnswer) -> Void)]>([:])
     /// The ended transfers reported to it, in order.
@@ -44,6 +47,27 @@ package final class RecordingDelivery: Delivering {
                 }
                 self.arrivals.record(arrival)
             }
+        }
+    }
+
+    package func follow(_ arrivals: [Arrival], answered: @escaping @Sendable (Arrival, HandlerAnswer?) -> Void) {
+        for arrival in arrivals {
+            guard case .later = behaviour else {
+                answered(arrival, nil)
+                continue
+            }
+            // As after a restart: an earlier process has taken it over.
+            waiting.withLock { waiting in
+                let before = waiting[arrival.itemNumber]?.1
+                waiting[arrival.itemNumber] = (
+                    arrival,
+                    { arrival, answer in
+                        before?(arrival, answer)
+                        answered(arrival, answer)
+                    }
+                )
+            }
+            followed.record(arrival)
         }
     }
 

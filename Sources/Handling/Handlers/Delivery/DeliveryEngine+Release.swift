@@ -21,7 +21,8 @@ extension DeliveryEngine {
     }
 }
 
-/// Items that are about to leave the Inbox: the requests that wait for readers, and the holds on deliveries.
+/// Items that are about to leave the Inbox: the requests that wait for readers, and the holds on deliveries. An item is
+/// named by the arrival that stored it: its deliveries as sent again share the item.
 ///
 /// All times are by the engine's clock.
 struct ReleasedItems {

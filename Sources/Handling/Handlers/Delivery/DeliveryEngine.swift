@@ -16,6 +16,7 @@ package final class DeliveryEngine: Delivering {
     /// An event of the engine.
     enum Event: Sendable {
         case arrived([Arrival], @Sendable (Arrival, HandlerAnswer) -> Void)
+        case followed([Arrival], @Sendable (Arrival, HandlerAnswer?) -> Void)
         case transferEnded(TransferID, PeerID)
         case called(DeliveryCall, CallResult)
         case handlersChanged
@@ -114,6 +115,10 @@ package final class DeliveryEngine: Delivering {
 
     package func deliver(_ arrivals: [Arrival], answered: @escaping @Sendable (Arrival, HandlerAnswer) -> Void) {
         mailbox.post(.arrived(arrivals, answered))
+    }
+
+    package func follow(_ arrivals: [Arrival], answered: @escaping @Sendable (Arrival, HandlerAnswer?) -> Void) {
+        mailbox.post(.followed(arrivals, answered))
     }
 
     package func transferEnded(_ transfer: TransferID, from peer: PeerID) {

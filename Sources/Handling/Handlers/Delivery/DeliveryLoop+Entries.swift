@@ -6,6 +6,8 @@ extension DeliveryLoop {
     /// A delivery that is not finished.
     struct Entry {
         var delivery: WaitingDelivery
+        /// The arrival that stored the item; see `Arrival.holder`.
+        var holder: ArrivalNumber
         var subject: HandlerChoice.Subject
         var candidate: HandlerChoice.Candidate?
         var answered: Answered

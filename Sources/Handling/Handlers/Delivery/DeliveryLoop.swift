@@ -13,7 +13,7 @@ struct DeliveryLoop {
     var desks: [String: Desk] = [:]
     /// Transfers that may bring more items.
     private var open: Set<Source> = []
-    private var released = ReleasedItems()
+    var released = ReleasedItems()
     /// Programs that were missing when they were to be called, by their handlers. Their deliveries wait for them.
     var absent: [String: HandlerProgram] = [:]
     private var running = 0
@@ -79,6 +79,8 @@ struct DeliveryLoop {
                 guard let entry = entries[arrival.number], !entry.isHeld else { continue }
                 if entry.candidate == nil { finish(arrival.number, as: .none, HandlerAnswer(.none)) }
             }
+        case .followed(let arrivals, let answered):
+            for arrival in arrivals { follow(arrival, answered) }
         case .transferEnded(let transfer, let peer):
             open.remove(Source(transfer: transfer, peer: peer))
         case .called(let call, let result):
@@ -108,6 +110,7 @@ struct DeliveryLoop {
         let wait = DeliveryBackoff.wait(for: delivery, at: engine.clock.now())
         entries[delivery.number] = Entry(
             delivery: delivery,
+            holder: arrival.holder,
             subject: engine.subject(arrival),
             answered: answered,
             notBefore: wait > .zero ? engine.clock.uptime() + wait : nil
@@ -161,7 +164,7 @@ struct DeliveryLoop {
         if !desk.program.isSame(as: candidate.program) { desk.isLaunched = false }
         desk.program = candidate.program
         desks[handler] = desk
-        if let notBefore = [entry.notBefore, released.held(number)].compactMap(\.self).max() {
+        if let notBefore = [entry.notBefore, released.held(entry.holder)].compactMap(\.self).max() {
             desks[handler]?.queue.insert(number, notBefore: notBefore)
         } else {
             desks[handler]?.queue.insert(number)
@@ -199,7 +202,7 @@ struct DeliveryLoop {
             guard let delivery = try engine.journal.retry(number, at: engine.clock.now()) else { return .unknown }
             let old = entries[number]
             if let handler = old?.candidate?.program.identifier { desks[handler]?.queue.remove(number) }
-            released.endHold(number)
+            released.endHold(arrival.holder)
             enter(delivery, arrival, answered: old?.answered ?? engine.observe)
             return .begun
         } catch {
@@ -228,7 +231,7 @@ struct DeliveryLoop {
             let delivery = WaitingDelivery(
                 number: number, transfer: arrival.transfer, peer: arrival.peer, due: engine.clock.now())
             entries[number] = Entry(
-                delivery: old?.delivery ?? delivery, subject: subject, answered: engine.observe,
+                delivery: old?.delivery ?? delivery, holder: arrival.holder, subject: subject, answered: engine.observe,
                 asked: Asked(
                     call: call, delivery: old?.delivery, notBefore: old?.notBefore,
                     answered: old?.answered ?? engine.observe))
@@ -245,7 +248,8 @@ struct DeliveryLoop {
         if case .answered(let outcome) = answer, outcome.answer == .yes { return }
         guard let delivery = asked.delivery, answer != .left, let arrival = read(number) else { return }
         entries[number] = Entry(
-            delivery: delivery, subject: engine.subject(arrival), answered: asked.answered, notBefore: asked.notBefore)
+            delivery: delivery, holder: arrival.holder, subject: engine.subject(arrival), answered: asked.answered,
+            notBefore: asked.notBefore)
         if !isStopping { assign(number) }
     }
 
@@ -268,33 +272,14 @@ struct DeliveryLoop {
         endAsked(number, .answered(outcome))
     }
 
-    /// The item is about to leave the Inbox: no handler gets it any more. Waits for a handler that has it.
-    private mutating func release(_ number: ArrivalNumber, within limit: Duration, _ answer: ReleasedItems.Answer) {
-        let now = engine.clock.uptime()
-        released.hold(number, until: now + DeliveryEngine.releaseHold)
-        guard let entry = entries[number], entry.isUnderWay else {
-            if let handler = entries[number]?.candidate?.program.identifier {
-                desks[handler]?.queue.remove(number)
-                assign(number)
-            }
-            return answer.resume(returning: .free)
-        }
-        Task { [caller = engine.caller] in await caller.itemWillMove(number) }
-        if limit > .zero {
-            released.wait(for: number, until: now + limit, answer)
-        } else {
-            answer.resume(returning: .free)
-        }
-    }
-
     // MARK: Calling
 
     /// Begins as many calls as may run at once, the oldest first, and sets the timer for waiting deliveries.
     mutating func dispatch(_ group: inout DiscardingTaskGroup) {
         let now = engine.clock.uptime()
         if let pause = pausedUntil, pause <= now { pausedUntil = nil }
-        released.expire(at: now) { [entries] number in
-            guard let entry = entries[number], entry.isUnderWay, let candidate = entry.candidate else { return nil }
+        released.expire(at: now) { [self] holder in
+            guard let entry = readers(of: holder).first, let candidate = entry.candidate else { return nil }
             return (candidate.program.name, entry.begun)
         }
         for handler in desks.keys {
@@ -439,7 +424,7 @@ struct DeliveryLoop {
             default: break
             }
             askedEnded(number, asked, result, handler)
-            return released.free(number)
+            return free(call.items)
         }
         switch result {
         case .cutShort:
@@ -470,7 +455,7 @@ struct DeliveryLoop {
             }
             noteDepartures(call.items.map(\.arrival), handler)
         }
-        for number in call.numbers { released.free(number) }
+        free(call.items)
     }
 
     private mutating func go(on arrival: Arrival, _ outcome: AttemptOutcome, _ step: DeliveryStep) {
