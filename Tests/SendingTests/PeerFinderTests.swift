@@ -88,6 +88,13 @@ struct PeerFinderTests {
         #expect(scanned.recent() == [old] && scanned.recent(now: late).isEmpty)
     }
 
+    @Test("takes a host of that name if no peer has it, long before the search ends")
+    func host() async throws {
+        let finder = PeerFinder(endpoints: [ScriptedEndpoint(dialect: .keyed, peers: [])], searches: true)
+        let target = try await finder.resolve(.name("localhost"), within: .seconds(600))
+        #expect(target.addresses.map(\.host) == ["localhost"])
+    }
+
     @Test("passes over peers with another key than the expected one")
     func expected() async throws {
         let peers = [peer(.keyed, 1, [old]), peer(.keyed, 2, [new])]
@@ -122,6 +129,10 @@ private struct ScriptedEndpoint: Endpoint {
     func search(_ found: AsyncStream<PeerEvent>.Continuation) async {
         for peer in peers { found.yield(.found(peer)) }
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
+    }
+
+    func target(host: String, port: UInt16) -> PeerTarget? {
+        PeerTarget(dialect, addresses: [DialAddress(host: host, port: Int(port))], announcement: nil)
     }
 
     func send(_ request: SendRequest) async throws(SendError) -> SendReport {

@@ -99,7 +99,7 @@ package struct PeerFinder: Sendable {
     /// Finds the peer that `--to` names.
     ///
     /// The name of a contact means its key, the name of a remembered peer its address. Any other name is looked for among the peers in view, by name or beginning
-    /// of the id, and after that as a host's name.
+    /// of the id, and beside that as a host's name, which waits a moment for a peer.
     /// - Parameter expected: the only key that is meant; nil for any.
     /// - Throws: `SendError`: `notFound`, `ambiguous`, `unreachable`, `cancelled`.
     package func resolve(
@@ -123,10 +123,14 @@ package struct PeerFinder: Sendable {
             if let peer = try rememberedPeer(named: name), let target = target(host: peer.host, port: peer.port) {
                 return target
             }
-            let search = try await find(name, expected, within: limit)
+            let end = ContinuousClock.now + limit
+            let host = Task { await Self.isHost(name) }
+            let search = try await find(name, expected, besides: host, within: limit)
             if let target = search.target { return target }
             if Task.isCancelled { throw SendError(.cancelled, "cancelled") }
-            if await Self.isHost(name), let target = target(host: name, port: Endpoints.defaultPort) { return target }
+            if await Self.answer(of: host, until: end), let target = target(host: name, port: Endpoints.defaultPort) {
+                return target
+            }
             let near = nearName(to: name, in: search).map { "; did you mean \($0)?" } ?? ""
             let way = searches ? near : " (discovery is off: give host:port)" + near
             throw SendError(
@@ -165,6 +169,9 @@ package struct PeerFinder: Sendable {
 
     /// How long a second peer of the same name has to make itself known.
     private static let settling: Duration = .milliseconds(150)
+
+    /// How long a peer has to make itself known, once its name is known to be that of a host.
+    private static let hostPatience: Duration = .seconds(1)
 
     /// Names in a line.
     private static let shownNames = 5
@@ -228,7 +235,7 @@ package struct PeerFinder: Sendable {
     }
 
     private func find(
-        _ name: String, _ expected: PeerID?, within limit: Duration
+        _ name: String, _ expected: PeerID?, besides host: Task<Bool, Never>, within limit: Duration
     ) async throws(SendError) -> Search {
         var matches: [PeerID: FoundPeer] = [:]
         var nameless: Set<PeerID> = []
@@ -238,7 +245,15 @@ package struct PeerFinder: Sendable {
             for await event in peers(for: limit) { feed.yield(event) }
             feed.finish()
         }
-        defer { search.cancel() }
+        let patience = Task {
+            guard await host.value else { return }
+            try? await Task.sleep(for: Self.hostPatience)
+            feed.yield(nil)
+        }
+        defer {
+            search.cancel()
+            patience.cancel()
+        }
         for await event in found {
             guard let event else { break }
             guard case .found(let peer) = event else { continue }
@@ -277,6 +292,21 @@ package struct PeerFinder: Sendable {
     private static func matches(_ peer: FoundPeer, _ name: String) -> Bool {
         peer.card?.name == name || peer.card?.name.lowercased() == name.lowercased() || peer.id.hasPrefix(name)
             || !peer.dialect.provesKeys && peer.target.announcement?.instance == name
+    }
+
+    /// The answer of the resolver; false if there is none by then. A resolver of which no server answers takes long.
+    private static func answer(of host: Task<Bool, Never>, until end: ContinuousClock.Instant) async -> Bool {
+        let (answers, feed) = AsyncStream<Bool>.makeStream()
+        let asking = Task { feed.yield(await host.value) }
+        let timer = Task {
+            try? await Task.sleep(until: max(end, .now + settling))
+            feed.yield(false)
+        }
+        defer {
+            asking.cancel()
+            timer.cancel()
+        }
+        return await answers.first { _ in true } ?? false
     }
 
     /// Whether the system's resolver knows the name.

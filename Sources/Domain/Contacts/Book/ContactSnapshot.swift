@@ -27,10 +27,12 @@ package struct ContactSnapshot: Sendable {
 
     package subscript(id: PeerID) -> Contact? { byID[id].map { contacts[$0] } }
 
-    /// The contact with this name; case, normalisation and invisible characters do not matter.
+    /// The contact with this name; case, normalisation and invisible characters do not matter. With the mark behind it, as
+    /// Waft prints a contact, a name means the same.
     package func contact(named name: String) -> Contact? {
         guard name.utf8.prefix(1_024).count < 1_024 else { return nil }
-        return byName[NameFolding.key(name)].map { contacts[$0] }
+        let plain = name.hasSuffix("✓") ? name.dropLast().trimmingSuffix { $0 == " " } : name[...]
+        return (byName[NameFolding.key(name)] ?? byName[NameFolding.key(String(plain))]).map { contacts[$0] }
     }
 
     /// The contact for a text that a user types: its name, or the beginning of its key's id (`PeerID.shortestPrefix`
