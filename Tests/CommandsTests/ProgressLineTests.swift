@@ -58,4 +58,20 @@ struct ProgressLineTests {
         var line = ProgressLine(total: 10)
         #expect(line.text(bytes: 20, at: start, width: 80).contains("100%"))
     }
+
+    @Test(
+        "signs of two columns count two, so that no line is wider than the terminal",
+        arguments: [
+            ("abc", 3), ("한글", 4), ("日本", 4), ("é", 1), ("e\u{301}", 1), ("🎉", 2), ("Ａ", 2), ("…", 1), ("ﾊ", 1),
+        ])
+    func columns(_ text: String, _ columns: Int) {
+        #expect(text.columns == columns)
+        let label = String(repeating: text, count: 60)
+        #expect(label.prefix(columns: 39).columns <= 39)
+        #expect(label.prefix(columns: 39).columns > 39 - max(columns, 1))
+        for width in 10...120 {
+            var line = ProgressLine(label, total: 1_000)
+            #expect(line.text(bytes: 10, at: .now, width: width).columns <= width)
+        }
+    }
 }

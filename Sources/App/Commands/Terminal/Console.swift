@@ -109,7 +109,7 @@ package final class Console: Sendable {
         guard isInteractive else { return }
         // A line that wraps, or has left the screen, could not be erased.
         let (width, height) = size
-        let lines = lines.prefix(max(height - 1, 1)).map { String($0.prefix(max(width - 1, 1))) }
+        let lines = lines.prefix(max(height - 1, 1)).map { String($0.prefix(columns: max(width - 1, 1))) }
         last.withLock { last in
             guard last.status != lines, last.question.isEmpty else { return }
             enqueue(Self.eraser(last.status.count) + lines.joined(separator: "\n"), to: STDERR_FILENO)

@@ -8,14 +8,15 @@ package struct ProgressLine: Sendable {
     /// Tenths of the transfer, or steps of unknown size, for which there was a line.
     private var steps: UInt64 = 0
 
-    /// Longest label, in characters.
+    /// Longest label, in columns.
     private static let labelLength = 40
 
     /// - Parameters:
     ///   - label: names the items and the peer; escaped.
     ///   - total: bytes of all items; nil if unknown.
     package init(_ label: String = "", total: UInt64?) {
-        self.label = label.count > Self.labelLength ? label.prefix(Self.labelLength - 1) + Glyph.ellipsis : label
+        self.label =
+            label.columns > Self.labelLength ? label.prefix(columns: Self.labelLength - 1) + Glyph.ellipsis : label
         self.total = total
     }
 
@@ -27,7 +28,7 @@ package struct ProgressLine: Sendable {
     package mutating func text(
         bytes: UInt64, moved: UInt64? = nil, at now: ContinuousClock.Instant, width: Int
     ) -> String {
-        let rest = width - label.count - 1
+        let rest = width - label.columns - 1
         guard !label.isEmpty, rest >= Self.minimumBesideLabel else { return text(bytes, moved ?? bytes, now, width) }
         return "\(label) \(text(bytes, moved ?? bytes, now, rest))"
     }
