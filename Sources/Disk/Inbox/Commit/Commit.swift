@@ -227,7 +227,11 @@ struct Commit {
         _ lastNumber: (LastNumbers.Place) -> Int,
         _ remember: (Int, LastNumbers.Place) -> Void
     ) throws(TransferError) -> SafeName {
-        let (staged, name) = (item.staged, item.name)
+        let staged = item.staged
+        let isSealedFile = staged.sealing != nil && !staged.isTree
+        let room = isSealedFile ? SealedName.maximumBytes : SafeName.maximumBytes
+        // The ending of a sealed file needs room. An item that is sealed later keeps its name.
+        let name = item.replacing == nil ? item.name.shortened(to: room) : item.name
         let place = LastNumbers.Place(folder: item.folder, name: name)
         do throws(SystemError) {
             // A handler may have just removed the mark. A received file must not take its place.
@@ -239,7 +243,7 @@ struct Commit {
             if conflict == .skip { throw SystemError(EEXIST) }
             let last = lastNumber(place)
             for number in (last + 1)...(last + Self.maximumTries) {
-                let numbered = name.numbered(number)
+                let numbered = name.numbered(number, within: room)
                 guard try move(item, to: numbered, in: folder) else { continue }
                 remember(number, place)
                 return numbered

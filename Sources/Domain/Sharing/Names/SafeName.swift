@@ -44,13 +44,24 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
 
     /// The same name with `-n` before its extension, for a name that is taken.
     ///
-    /// The stem is cut at a character boundary where the result would be longer than `maximumBytes`.
-    /// - Parameter number: 1 or more.
-    package func numbered(_ number: Int) -> SafeName {
+    /// The stem is cut at a character boundary where the result would be longer than `limit`.
+    /// - Parameters:
+    ///   - number: 1 or more.
+    ///   - limit: bytes of the result, at most; 64 or more.
+    package func numbered(_ number: Int, within limit: Int = maximumBytes) -> SafeName {
         let (stem, suffix) = split
-        let tail = "-\(number)" + suffix
+        return Self.cut(stem, "-\(number)" + suffix, limit)
+    }
+
+    /// The same name with a shorter stem, if it is longer than `limit`: in bytes, 64 or more.
+    package func shortened(to limit: Int) -> SafeName {
+        let (stem, suffix) = split
+        return Self.cut(stem, String(suffix), limit)
+    }
+
+    private static func cut(_ stem: Substring, _ tail: String, _ limit: Int) -> SafeName {
         var head = stem
-        while head.utf8.count + tail.utf8.count > Self.maximumBytes, !head.isEmpty { head.removeLast() }
+        while head.utf8.count + tail.utf8.count > limit, !head.isEmpty { head.removeLast() }
         return SafeName(trusted: String(head) + tail)
     }
 
@@ -64,12 +75,13 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
         return free
     }
 
-    /// Whether the other name is this one, or a result of `numbered`.
+    /// Whether the other name is this one, or a result of `shortened` or `numbered` for a limit of 240 bytes or more.
     package func isNumbered(_ name: SafeName) -> Bool {
-        if self == name { return true }
+        let limit = max(text.utf8.count, 240)
+        if self == name || self == name.shortened(to: limit) { return true }
         let digits = split.stem.reversed().prefix { $0.isASCII && $0.isNumber }.reversed()
         guard let number = Int(String(digits)), number > 0 else { return false }
-        return name.numbered(number) == self
+        return name.numbered(number, within: limit) == self
     }
 
     /// The stem, and the extension with its dot; `.tar.gz` and the like stay whole, `.bashrc` has no extension.
