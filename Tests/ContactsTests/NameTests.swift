@@ -50,7 +50,7 @@ struct NameTests {
         arguments: [
             "anna", "ANNA", "Anna ", "an na", "a-n-n-a", "an\u{200B}na", "\u{202E}anna", "аnna",
             "аппа".replacing("п", with: "n"),
-            "Ａｎｎａ", "ann\u{430}", "ánna", "ａｎｎａ", "a.n.n.a", "𝐚𝐧𝐧𝐚", "\u{2066}anna\u{2069}",
+            "Ａｎｎａ", "ann\u{430}", "ánna", "ａｎｎａ", "a.n.n.a", "𝐚𝐧𝐧𝐚", "anna ✓", "\u{2066}anna\u{2069}",
         ])
     func impersonated(text: String) throws {
         let book = ContactSnapshot(
@@ -61,6 +61,9 @@ struct NameTests {
         #expect(shown.warning?.hasPrefix("this is not your contact anna: it claims that name, but its key is ") == true)
         #expect(shown.line.hasPrefix("stranger \""))
         #expect(shown.line.hasSuffix(" (\(PeerID.sample(9).short), not your contact anna)"))
+        // As Waft prints a contact.
+        for mark in [" ✓", "✓"] { #expect(book.contact(named: "anna" + mark)?.name.text == "anna") }
+        #expect(book.contact(named: "✓") == nil)
         #expect((shown.claims, shown.standing) == ("anna", "not your contact anna"))
         #expect(shown.line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .format })
     }

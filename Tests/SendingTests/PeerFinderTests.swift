@@ -131,10 +131,6 @@ private struct ScriptedEndpoint: Endpoint {
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
     }
 
-    func target(host: String, port: UInt16) -> PeerTarget? {
-        PeerTarget(dialect, addresses: [DialAddress(host: host, port: Int(port))], announcement: nil)
-    }
-
     func send(_ request: SendRequest) async throws(SendError) -> SendReport {
         throw SendError(.unreachable, "nothing is sent here")
     }

@@ -31,8 +31,10 @@ package struct ContactSnapshot: Sendable {
     /// Waft prints a contact, a name means the same.
     package func contact(named name: String) -> Contact? {
         guard name.utf8.prefix(1_024).count < 1_024 else { return nil }
-        let plain = name.hasSuffix("✓") ? name.dropLast().trimmingSuffix { $0 == " " } : name[...]
-        return (byName[NameFolding.key(name)] ?? byName[NameFolding.key(String(plain))]).map { contacts[$0] }
+        if let place = byName[NameFolding.key(name)] { return contacts[place] }
+        guard name.hasSuffix("✓") else { return nil }
+        let plain = String(name.dropLast().reversed().drop { $0 == " " }.reversed())
+        return byName[NameFolding.key(plain)].map { contacts[$0] }
     }
 
     /// The contact for a text that a user types: its name, or the beginning of its key's id (`PeerID.shortestPrefix`
