@@ -27,7 +27,7 @@ struct EarlierHomeTests {
         #expect(try await run(["config", "get", "strangerQuota"]).contains("2 GB"))
         #expect(try await run(["contacts", "list"]).contains("accept: up to 5.0 GB, up to 20 items, 08:00-18:00"))
         let jobs = try await run(["outbox", "list"])
-        #expect(jobs.contains("note.txt → study (7 bytes): waits") && jobs.contains("hello.txt → 192.0.2.1"))
+        #expect(jobs.contains("note.txt → study ✓ (7 bytes): waits") && jobs.contains("hello.txt → 192.0.2.1"))
         try await host.withReceiver(arguments: ["receive", "--accept", "contacts"]) { running in
             #expect(running.inbox == Self.path + "/Documents/Inbox")
             let unlocked = try await host.run(

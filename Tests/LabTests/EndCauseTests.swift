@@ -50,6 +50,7 @@ struct EndCauseTests {
         let (sent, answered, errors) = try await asked { _, running, sender in
             kill(sender.value, signal)
             _ = try await running.log.first("answered")
+            try await eventually { await running.log.errors.contains("cause=senderCancelled") }
         }
         #expect(sent.exit == 130)
         #expect(causes(answered) == ["senderCancelled"])
