@@ -126,7 +126,7 @@ package final class Vault: Sendable {
     package enum Use: Sendable {
         /// A person or a handler begins to read: nothing is opened with a key that is held.
         case reading
-        /// One of those reads on, who has begun before the key was held.
+        /// A reader that began before the key was held reads on.
         case admitted
         /// The receiver itself looks for what it has. It does not postpone the lock of an idle receiver.
         case recognising

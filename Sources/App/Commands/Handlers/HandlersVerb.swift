@@ -12,7 +12,7 @@ protocol HandlersVerb: AsyncParsableCommand {
     /// Whether it only reads. A mistake in the settings is a warning then.
     var isReading: Bool { get }
 
-    /// Asks a person for what only a person knows, before the report.
+    /// Asks a person for a secret, before the report.
     mutating func prepare(on place: HandlersPlace) async throws(CommandError)
     func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport
 }

@@ -4,7 +4,7 @@ import Settings
 import Sharing
 import SystemCalls
 
-/// Speaks of data protection where it is not set up.
+/// Suggests data protection to a user who has not set it up.
 enum ProtectionSuggestion {
     /// The use and the cost, each one line.
     static let lines = [

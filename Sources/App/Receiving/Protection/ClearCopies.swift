@@ -107,7 +107,7 @@ final class ClearCopies: ClearCopying {
         } catch {
             _ = close(copies)
             opened.end(arrivals, for: handler)
-            // The lock that came in the meantime removes what was being made.
+            // The lock that came in the meantime removes the unfinished copy.
             throw arrivals.allSatisfy { stays($0.protection) } ? ClearCopyError(error) : .locked
         }
         guard arrivals.allSatisfy({ stays($0.protection) }) else {

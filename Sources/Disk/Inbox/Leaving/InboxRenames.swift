@@ -34,7 +34,7 @@ package enum InboxRenames {
         var status = stat()
         guard lstat(item.stored.path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR }
         guard status.st_ino != item.identity.inode else { return false }
-        // Another item lies there now: two have changed their names.
+        // Another item has this place: the user has exchanged two names.
         return byInode[UInt64(status.st_ino)].map { isThat($0, item.stored.path, status) } ?? false
     }
 

@@ -1,7 +1,7 @@
 import GRDB
 import Sharing
 
-/// The place of an item, and the signs by which it is found at another one.
+/// The place of an item, and its marks: they find the item at another place.
 enum PlaceRow {
     private static let columns = "number, stored_name, stored_path, device, inode, transfer, kind, protection"
 
