@@ -88,7 +88,7 @@ struct HonestTests {
         ("a.html", "fragment"), ("a.html", "<?php echo 1 ?>"), ("a.xml", "<?xml version=\"1.0\"?><a/>"),
         ("a.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>"), ("a.svg", "<?xml version=\"1.0\"?><svg/>"),
         ("a.css", "a { color: red }"), ("a.swift", "let a = 1"), ("a.c", "#include <stdio.h>\n/* a */"),
-        ("a.py", "import os\n"), ("a.js", "export {}\n"), ("a.rb", "puts 1\n"), ("a.yaml", "a: 1\n"),
+        ("a.py", "import os\n"), ("a.js", "export default {}\n"), ("a.rb", "puts 1\n"), ("a.yaml", "a: 1\n"),
         ("a.toml", "[a]\n"), ("a.plist", "<?xml version=\"1.0\"?><plist/>"),
         ("a.webloc", "<?xml version=\"1.0\"?><plist/>"),
         ("a.rss", "<?xml version=\"1.0\"?><rss/>"), ("a.gpx", "<?xml version=\"1.0\"?><gpx/>"),
@@ -135,10 +135,50 @@ struct HonestTests {
         for name in ["a.png", "a.jpg", "a.mp4", "a.pdf", "a.docx", "a.zip", "a.heic", "a.doc", "a.tgz"] {
             for knowledge in Knowledge.allCases {
                 Case(name, noise, .unverified).expect(with: knowledge)
+                // Too short to be clearly text.
                 Case(name, Samples.bytes("Not found"), .unverified).expect(with: knowledge)
                 Case(name, [], .unverified).expect(with: knowledge)
             }
         }
+    }
+
+    private static let twoMeanings: [(String, String)] = [
+        ("index.ts", "export const x: number = 1;\n"), ("index.ts", "/* A comment. */\nimport a from 'b'\n"),
+        ("index.ts", "// Ein Gruß\nfunction f() {}\n"), ("index.mts", "export default {}\n"),
+        ("index.ts", "{\"a\": [1, 2, 3, 4]}\n"),
+        ("go.mod", "module m\n\ngo 1.22\n"), ("server.key", "-----BEGIN PRIVATE KEY-----\nMIIE\n"),
+        ("server.key", "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n"),
+        ("server.key", "-----BEGIN CERTIFICATE-----\nMIIE\n"),
+        ("server.key", "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n"), ("readme.doc", "Read this first.\n"),
+        ("table.xls", "name\tnumber\na\t1\n"), ("photo.png", "The page was not found."),
+    ]
+
+    @Test("text under an ending of binary contents is called text", arguments: twoMeanings)
+    func textUnderOtherEndings(name: String, text: String) {
+        for knowledge in Knowledge.allCases {
+            Case(name, Samples.bytes(text), .mislabelled, "public.plain-text").expect(with: knowledge)
+        }
+    }
+
+    private static let playbook = "#!/usr/bin/env ansible-playbook\n- hosts: all\n"
+
+    @Test(
+        "a text that names its interpreter keeps its type, or has that of a script",
+        arguments: [
+            Case("site.yml", Samples.bytes(playbook), .consistent, "public.script"),
+            Case("README.md", Samples.shellScript, .consistent, "public.shell-script"),
+            Case("notes.txt", Samples.shellScript, .consistent, "public.shell-script"),
+            Case(
+                "tool.ts", Samples.bytes("#!/usr/bin/env -S deno run\n"), .mislabelled, "com.netscape.javascript-source"
+            ),
+            Case("x.exs", Samples.bytes("#!/usr/bin/env elixir\n"), .mislabelled, "public.script"),
+            // A shell archive with bytes that no text has.
+            Case("site.yml", Samples.padded(Samples.shellScript), .lying, "public.shell-script"),
+            Case("tool.ts", Samples.padded(Samples.shellScript), .lying, "public.shell-script"),
+        ]
+    )
+    private func interpreters(_ row: Case) {
+        for knowledge in Knowledge.allCases { row.expect(with: knowledge) }
     }
 
     @Test("two formats with one extension are no liars, but are called by their names")

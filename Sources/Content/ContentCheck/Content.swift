@@ -12,6 +12,9 @@ package struct Content: Sendable, Hashable {
     /// How the first 64 KiB read as text; nil if they are not text.
     package internal(set) var text: TextForm?
 
+    /// Whether it is text in UTF-8 and longer than the signatures made of letters: not the first bytes of a broken file.
+    var isClearlyText = false
+
     /// Whether there are no bytes at all.
     package internal(set) var isEmpty = false
 

@@ -56,10 +56,34 @@ extension ContentJudge {
             types.conforms(type, to: declared) || lineage.contains(type)
             || signature.otherTypes.contains { lineage.contains($0) }
             || dynamicExtension.map { signature.hasExtension($0) } == true
+            || signature.isScript && mayBeginWithInterpreter
         if isRight { return verdict(.consistent, type, isDeclared) }
-        if saysNothing { return verdict(.mislabelled, type, "the content is \(words), which runs") }
+        if saysNothing || signature.isScript && sharesNameWithSource {
+            return verdict(.mislabelled, type, "the content is \(words), which runs")
+        }
         return verdict(.lying, type, "declared as \(declaredWords), but the content is \(words), which runs")
     }
+
+    /// Whether a text of the declared type may begin with `#!`: a playbook in YAML names its interpreter, and stays YAML.
+    /// A text whose format prescribes another beginning may not.
+    private var mayBeginWithInterpreter: Bool {
+        content.text != nil && lineage.contains(.text) && !lineage.contains(where: Self.withOwnBeginning.contains)
+    }
+
+    private static let withOwnBeginning: Set<UniformType> = [
+        .html, .xml, .rtf, .known("public.json"), .known("public.vcard"), .known("public.calendar-event"),
+        .known("org.w3.webvtt"),
+    ]
+
+    /// Whether a file of the declared type may have the name of a program's source: `.ts` and `.mts` are TypeScript too,
+    /// `.exs` is Elixir.
+    private var sharesNameWithSource: Bool {
+        content.text != nil && lineage.contains(where: Self.namedLikeSource.contains)
+    }
+
+    private static let namedLikeSource: Set<UniformType> = [
+        .known("public.mpeg-2-transport-stream"), .known("com.apple.logic.exs"),
+    ]
 
     /// Text under a type for texts. Only the reader can decide the kind of text: rules for JSON or Markdown do not
     /// exist.
@@ -86,8 +110,18 @@ extension ContentJudge {
             return verdict(.consistent, "nothing speaks against \(declaredWords)")
         }
         if content.isEmpty { return verdict(.unverified, "the file is empty, which \(declaredWords) is not") }
-        let found = content.text == nil ? "is not recognised" : "is \(content.words(types: types))"
+        // Many endings have two meanings: `.key` is a presentation or a key, `.mod` is music or a module of Go.
+        if content.isClearlyText, !lineage.contains(.text) {
+            return verdict(
+                .mislabelled, .plainText, "declared as \(declaredWords), but the content is \(words)")
+        }
+        let found = content.text == nil ? "is not recognised" : "is \(words)"
         return verdict(.unverified, "declared as \(declaredWords), but the content \(found)")
+    }
+
+    /// Whether the content is text in UTF-8 that no program interprets, of whatever kind the database takes it for.
+    private func isPlainly(_ type: UniformType?) -> Bool {
+        content.isClearlyText && content.storage == nil && type.map { types.conforms($0, to: .plainText) } == true
     }
 
     private func verdictByConformance(_ type: UniformType) -> ContentVerdict? {
@@ -239,6 +273,7 @@ extension ContentJudge {
                 ? verdict(.consistent, type, "stored as \(words), which speaks against nothing")
                 : verdict(.unverified, type, "the content is \(words), and nothing is known of \(declaredWords)")
         }
+        if isPlainly(type) { return verdictOnUnknown }
         if content.isWeak || isGeneral && !isRecognizable {
             return verdict(.unverified, type, "declared as \(declaredWords), but the content may be \(words)")
         }

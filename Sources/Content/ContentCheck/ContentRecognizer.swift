@@ -7,6 +7,9 @@ struct ContentRecognizer: Sendable {
     /// Bytes at the start that are looked at. No rule of the database reaches further than 20 KiB.
     static let headByteCount = 64 << 10
 
+    /// Bytes of the longest signature that is text, `SQLite format 3`, and one more.
+    private static let clearTextByteCount = 16
+
     let database: MagicDatabase
 
     func content(of source: some ByteSource) throws(ReadError) -> Content {
@@ -29,6 +32,7 @@ struct ContentRecognizer: Sendable {
         var content = Content()
         content.isEmpty = head.isEmpty
         content.text = TextForm(head, isWhole: UInt64(head.count) >= source.size)
+        content.isClearlyText = content.text == .utf8 && head.count >= Self.clearTextByteCount
         guard !head.isEmpty else { return content }
         if let signature = ExecutableSignature(head) {
             content.signature = signature

@@ -53,6 +53,10 @@ enum ExecutableSignature: Hashable, Sendable {
         }
     }
 
+    var isScript: Bool {
+        if case .script = self { true } else { false }
+    }
+
     /// Types that are right for such content, besides its own, its supertypes and its subtypes.
     var otherTypes: [UniformType] {
         switch self {
