@@ -49,6 +49,22 @@ struct NetworkChangeTests {
         }
     }
 
+    @Test("guests get no address of a page while the cable is out, and get it when the cable is in")
+    func page() async throws {
+        try await Lab.with(avahi: "none") { lab in
+            try await lab.call(["link", lab.name, "kitchen", "down"])
+            let end = try await lab.host("kitchen").atTerminal(["web"], in: lab.folder) { terminal in
+                try await terminal.transcript.says(
+                    "No other machine can reach this page now: this machine is in no network")
+                try await terminal.transcript.says("On this machine open  https://127.0.0.1:")
+                try await lab.call(["link", lab.name, "kitchen", "up"])
+                try await terminal.transcript.says("Guests scan the code, or open  https://192.168.77.")
+                try await terminal.type("\u{3}")
+            }
+            #expect(end.exit == 0, "\(end.text)")
+        }
+    }
+
     @Test("a receiver is found again after avahi-daemon was restarted, killed, and started again")
     func avahi() async throws {
         try await Lab.with(avahi: "kitchen") { lab in

@@ -20,7 +20,7 @@ struct WebCommandTests {
                 // The last line of the start has the PIN.
                 try await terminal.transcript.says("the PIN")
                 let url = try await terminal.transcript.first("an address") { text in
-                    text.firstMatch(of: /Guests open  (https?):\S+:(\d+)(\/\S*)/).map {
+                    text.firstMatch(of: /(?:Guests|On this machine) open  (https?):\S+:(\d+)(\/\S*)/).map {
                         "\($0.1)://127.0.0.1:\($0.2)\($0.3)"
                     }
                 }

@@ -113,6 +113,18 @@ struct GuestDeskTests {
         }
     }
 
+    @Test("an address that comes later comes to the command")
+    func address() async throws {
+        try await withDesk { desk, _ in
+            let opened = try await desk.open(PageOpening())
+            let page = try #require(desk.page)
+            desk.opened(
+                page, at: PagePlace(authorities: ["10.0.0.2:7443"], path: "/g/secret", pin: nil, fingerprint: nil))
+            let moved = try #require(await desk.follow(opened.ticket, seen: opened.revision))
+            #expect(moved.authorities == ["10.0.0.2:7443"] && moved.phase == .open)
+        }
+    }
+
     @Test("a page whose one guest is through is closed")
     func once() async throws {
         try await withDesk { desk, _ in

@@ -17,7 +17,6 @@ struct PageHost: Sendable {
     /// - Throws: `CommandError`; `notRunning` if the receiver ends first.
     func run() async throws {
         let context = try CommandContext()
-        if !rendering.json { NetworkNote.say(context.settings) }
         if let page = try await open() { return try await follow(page) }
         // No receiver runs: this command is one.
         let receiver = ReceiverStart.receiver(context, visibility: .off, logger: context.logger("waft")) { _ in }
@@ -134,9 +133,9 @@ struct PageHost: Sendable {
         { try? await Task.sleep(for: .milliseconds(50)) }
     }
 
-    /// Shows the steps of guests until the page is closed.
+    /// Shows the steps of guests, and each other address, until the page is closed.
     private func steps(_ page: PageProgress) async throws -> PageProgress.End? {
-        var seen = page.revision
+        var (seen, address) = (page.revision, page.authorities.first)
         while true {
             let reply: ControlReply
             do {
@@ -148,6 +147,10 @@ struct PageHost: Sendable {
             guard case .page(let now) = reply else { return .receiver }
             if now.revision != seen { for step in now.steps { rendering.show(step) } }
             seen = now.revision
+            if now.phase == .open, now.authorities.first != address {
+                address = now.authorities.first
+                rendering.moved(now)
+            }
             if now.phase == .closed { return now.end ?? .receiver }
         }
     }

@@ -1,4 +1,5 @@
 import Control
+import Endpoints
 import Glibc
 import QRCodes
 import Sharing
@@ -9,6 +10,8 @@ struct PageRendering: Sendable {
     let showsCode: Bool
     /// Whether the address carries no secret.
     let byPIN: Bool
+    /// Says why this machine is in no network; nil if it is in one.
+    var network: @Sendable () -> String? = { (try? CommandContext()).flatMap { NetworkNote.text($0.settings) } }
 
     /// Why it ended.
     enum End: String, Encodable {
@@ -19,16 +22,7 @@ struct PageRendering: Sendable {
     var asks: Bool { !json && LineReader.hasTerminal }
 
     func opened(_ page: PageProgress) {
-        let addresses = page.authorities.map { "\(page.isPlain ? "http" : "https")://\($0)/" }
-        guard let address = addresses.first else { return }
-        let url = byPIN ? nil : address.dropLast() + page.path
-        if json {
-            return EventLine.page(
-                EventLine.OpenedPage(
-                    url: url.map { String($0) }, address: address, pin: page.pin, fingerprint: page.fingerprint,
-                    plain: page.isPlain, receives: page.takes, itemNames: page.items, seconds: page.secondsLeft)
-            ).print()
-        }
+        if json { return moved(page) }
         let say = { Console.shared.result($0) }
         if let fingerprint = page.fingerprint {
             say("Browsers warn once: nobody vouches for this certificate. Its SHA-256 fingerprint is")
@@ -42,24 +36,64 @@ struct PageRendering: Sendable {
             say("Guests can fetch \(shown)\(rest).")
         }
         if page.takes { say("Guests can send files; you are asked first.") }
-        for other in addresses.dropFirst().prefix(3) { say("It is also at  \(other)") }
         say(end(page))
         if page.takes, !asks {
             Console.shared.note("waft: no terminal to ask at; answer with: waft offers, waft accept N, waft decline N")
         }
         // Last: the code and the address fit a small terminal together.
-        let code = showsCode ? QRCode(url.map { String($0) } ?? address) : nil
-        for line in code?.lines() ?? [] { say(PageCode.colours.0 + line + PageCode.colours.1) }
-        let digits = page.pin.map(Self.digits)
-        let way = code == nil ? "Guests open" : "Guests scan the code, or open"
-        if let url {
-            say("\(way)  \(url)")
-            if let digits { say("or type  \(address)  and the PIN  \(digits)") }
-        } else if let digits {
-            say("\(way)  \(address)  and type the PIN  \(digits)")
+        for line in way(to: page) { say(line) }
+    }
+
+    /// The page is at another address.
+    func moved(_ page: PageProgress) {
+        guard json else { return way(to: page).forEach { Console.shared.result($0) } }
+        guard let address = addresses(of: page).first else { return }
+        EventLine.page(
+            EventLine.OpenedPage(
+                url: url(of: page, at: address), address: address, pin: page.pin, fingerprint: page.fingerprint,
+                plain: page.isPlain, receives: page.takes, itemNames: page.items, seconds: page.secondsLeft)
+        ).print()
+    }
+
+    private func addresses(of page: PageProgress) -> [String] {
+        page.authorities.map { "\(page.isPlain ? "http" : "https")://\($0)/" }
+    }
+
+    private func url(of page: PageProgress, at address: String) -> String? {
+        byPIN ? nil : address.dropLast() + page.path
+    }
+
+    /// The addresses, the code and the PIN. There is no code for an address that leads guests to their own machine.
+    func way(to page: PageProgress) -> [String] {
+        let addresses = addresses(of: page)
+        guard let address = addresses.first else { return [] }
+        let isLocal = PagePlace.areLocal(page.authorities)
+        let url = url(of: page, at: address)
+        var lines: [String] = []
+        if isLocal {
+            let cause =
+                network()
+                ?? "its addresses are link-local ones of IPv6, which browsers do not take; join a network that "
+                + "gives others"
+            lines.append("No other machine can reach this page now: \(cause).")
+            lines.append("The address for guests follows here when there is one.")
         } else {
-            say("No PIN opens this page any more. For one with another PIN: waft web --pin")
+            if let cause = network() { lines.append("Perhaps no other machine can reach this page: \(cause).") }
+            lines += addresses.dropFirst().prefix(3).map { "It is also at  \($0)" }
         }
+        let code = showsCode && !isLocal ? QRCode(url ?? address) : nil
+        lines += (code?.lines() ?? []).map { PageCode.colours.0 + $0 + PageCode.colours.1 }
+        let digits = page.pin.map(Self.digits)
+        let way = isLocal ? "On this machine open" : code == nil ? "Guests open" : "Guests scan the code, or open"
+        if let url {
+            lines.append("\(way)  \(url)")
+            if let digits { lines.append("or type  \(address)  and the PIN  \(digits)") }
+        } else if let digits {
+            lines.append("\(way)  \(address)  and type the PIN  \(digits)")
+        } else {
+            lines.append("No PIN opens this page any more. For one with another PIN: waft web --pin")
+        }
+        return lines
     }
 
     private static func digits(_ pin: String) -> String { "\(pin.prefix(3)) \(pin.suffix(3))" }

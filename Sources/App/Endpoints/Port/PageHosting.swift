@@ -35,6 +35,14 @@ package struct PagePlace: Sendable, Hashable {
     /// Of the certificate: 64 hexadecimal digits; nil without encryption.
     package var fingerprint: String?
 
+    /// Whether no address leads to this machine from another one.
+    package var isLocal: Bool { PagePlace.areLocal(authorities) }
+
+    /// Whether all of these addresses with a port are of loopback.
+    package static func areLocal(_ authorities: [String]) -> Bool {
+        authorities.allSatisfy { $0.hasPrefix("127.") || $0.hasPrefix("[::1]") }
+    }
+
     package init(authorities: [String], path: String, pin: String?, fingerprint: String?) {
         (self.authorities, self.path, self.pin, self.fingerprint) = (authorities, path, pin, fingerprint)
     }

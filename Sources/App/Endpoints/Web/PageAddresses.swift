@@ -5,37 +5,61 @@ import SecureTransport
 
 /// The present names and addresses of this machine.
 struct PageAddresses {
-    /// IP addresses; the one that guests reach most probably comes first.
-    private(set) var shown: [String] = []
-    /// All names and addresses, shown or not.
-    private(set) var names: CertificateNames
+    /// An address of this machine.
+    struct Own {
+        let interface: String
+        /// Without a zone.
+        let text: String
+        /// Whether the interface is up, with its cable or its radio.
+        let isConnected: Bool
+
+        fileprivate var isIPv4: Bool { !text.contains(":") }
+        fileprivate var isLoopback: Bool { text.hasPrefix("127.") || text == "::1" }
+        /// Of IPv6: browsers do not take such an address, because it needs a zone.
+        fileprivate var isLinkLocal: Bool { text.hasPrefix("fe80:") }
+    }
+
+    /// IP addresses; the one that guests reach most probably comes first. Those of loopback stand here only if there are
+    /// no others.
+    let shown: [String]
+    /// The names and addresses in the certificate, shown or not.
+    let names: CertificateNames
+    /// The addresses that the page is at besides, for programs.
+    private let linkLocal: [String]
 
     /// - Parameter denied: interfaces whose addresses few others reach.
-    init(denied: InterfacePatterns) {
-        let devices = (try? System.enumerateDevices()) ?? []
-        let found = devices.compactMap { device -> (rank: Int, text: String)? in
-            guard let address = device.address, let text = address.ipAddress, !text.contains("%"),
-                !text.hasPrefix("fe80:")
-            else { return nil }
-            let isLoopback = ["127.", "::1"].contains { text.hasPrefix($0) }
-            let isFar = denied.contains(device.name) || text.hasPrefix("169.254.")
-            let family = address.protocol == .inet ? 0 : 1
-            return (isLoopback ? 4 : isFar ? 2 + family : family, text)
+    init(denied: InterfacePatterns, own: [Own] = Self.present) {
+        let found = own.filter { !$0.isLinkLocal }
+        let ranked = found.filter { $0.isLoopback || $0.isConnected }.map { address in
+            let isFar = denied.contains(address.interface) || address.text.hasPrefix("169.254.")
+            let family = address.isIPv4 ? 0 : 1
+            return (rank: address.isLoopback ? 4 : isFar ? 2 + family : family, text: address.text)
         }
-        let reachable = found.filter { $0.rank < 2 }
-        let best = reachable.isEmpty ? found : reachable
+        let best = [0..<2, 2..<4, 4..<5].lazy.map { ranks in ranked.filter { ranks.contains($0.rank) } }
+            .first { !$0.isEmpty }
         // The order of the system stays among equals.
-        shown = best.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
+        shown = (best ?? []).enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
             .map(\.element.text)
         let host = Self.hostName
         let hosts = host.map { [$0, $0.split(separator: ".")[0] + ".local"] } ?? []
         names = CertificateNames(hosts: hosts + ["localhost"], addresses: found.map(\.text))
+        linkLocal = own.filter(\.isLinkLocal).map(\.text)
+    }
+
+    private static var present: [Own] {
+        let connected = NetworkPresence.interfaces
+        return ((try? System.enumerateDevices()) ?? []).compactMap { device in
+            guard let text = device.address?.ipAddress else { return nil }
+            return Own(
+                interface: device.name, text: String(text.prefix { $0 != "%" }),
+                isConnected: connected?.contains(device.name) ?? true)
+        }
     }
 
     /// Each name and address with the port, as browsers send it in `Host`.
     /// - Parameter isPlain: whether the scheme is HTTP.
     func authorities(port: Int, isPlain: Bool) -> Set<String> {
-        let all = names.hosts.map { $0.lowercased() } + names.addresses.map(Self.bracketed)
+        let all = names.hosts.map { $0.lowercased() } + (names.addresses + linkLocal).map(Self.bracketed)
         let standard = isPlain ? 80 : 443
         return Set(all.map { "\($0):\(port)" } + (port == standard ? all : []))
     }

@@ -1,4 +1,5 @@
 import Contacts
+import Discovery
 import HTTPChannel
 import Logging
 import NIOPosix
@@ -46,6 +47,8 @@ extension WebEndpoint {
         _ page: GuestPage, _ session: WebSession, _ pages: any PageHosting, _ cycle: ListenerCycle, _ pins: PINGate
     ) async throws {
         let isPlain = page.isPlain
+        // Before the addresses: a change that comes meanwhile is not missed.
+        let links = LinkChanges()
         let addresses = PageAddresses(denied: settings.current.denied)
         let identity =
             isPlain
@@ -64,19 +67,21 @@ extension WebEndpoint {
                 if let step = GuestStep(event) { pages.saw(step, on: page) }
             }, pins: pins)
         await server.open(session)
-        let shown = addresses.shown(port: listener.port)
-        pages.opened(
-            page,
-            at: PagePlace(
+        let tell = { @Sendable (shown: [String]) in
+            let place = PagePlace(
                 authorities: shown, path: session.path, pin: session.pin.text,
-                fingerprint: identity?.certificateFingerprint.text))
-        let scheme = isPlain ? "http" : "https"
-        cycle.host.report(
-            EndpointStatus(
-                port: listener.port, "a page is open at \(scheme)://\(shown.first ?? "port \(listener.port)")",
-                isReady: true))
+                fingerprint: identity?.certificateFingerprint.text)
+            pages.opened(page, at: place)
+            let address = "\(isPlain ? "http" : "https")://\(shown.first ?? "port \(listener.port)")"
+            let reach = place.isLocal ? ", which no other machine can reach now" : ""
+            cycle.host.report(
+                EndpointStatus(port: listener.port, "a page is open at \(address)\(reach)", isReady: true))
+        }
+        let shown = addresses.shown(port: listener.port)
+        tell(shown)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await run(listener, server, cycle) }
+            group.addTask { await follow(links, port: listener.port, shown, tell) }
             if page.isOnce {
                 group.addTask {
                     await watch.wait(for: server)
@@ -91,6 +96,23 @@ extension WebEndpoint {
             // The last answers are on their way.
             try? await Task.sleep(for: .milliseconds(300))
             group.cancelAll()
+        }
+    }
+
+    /// How long a network has to settle: its addresses come one by one.
+    private static var settling: Duration { .seconds(1) }
+
+    /// Tells of each change of the addresses that guests reach, until the task is cancelled.
+    private func follow(
+        _ links: LinkChanges?, port: Int, _ shown: [String], _ tell: @Sendable ([String]) -> Void
+    ) async {
+        guard let links else { return }
+        var shown = shown
+        for await _ in links.stream {
+            do { try await Task.sleep(for: Self.settling) } catch { return }
+            let now = PageAddresses(denied: settings.current.denied).shown(port: port)
+            if now != shown { tell(now) }
+            shown = now
         }
     }
 
