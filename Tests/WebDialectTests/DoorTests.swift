@@ -170,6 +170,21 @@ struct DoorTests {
         }
     }
 
+    @Test("a link-local address is this host with the caller's zone, and another address is not")
+    func zones() {
+        let own: Set = ["[fe80::1]:7443", "[fd00::1]:7443"]
+        func isOwn(_ host: String) -> Bool {
+            let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: ["host": host])
+            return RequestGuard.isForThisHost(head, own)
+        }
+        for host in ["[fe80::1]:7443", "[fe80::1%25eth0]:7443", "[FE80::1%wlan0]:7443"] { #expect(isOwn(host)) }
+        for host in [
+            "[fe80::2%25eth0]:7443", "[fd00::1%25eth0]:7443", "[fe80::1%25eth0:7443", "[fe80::1]:1", "fe80::1",
+        ] {
+            #expect(!isOwn(host), "\(host)")
+        }
+    }
+
     @Test("a request for another host is refused with 421", arguments: ["evil.example", "127.0.0.1", "127.0.0.1:1"])
     func rebinding(_ host: String) async throws {
         try await WebLoopback.run { page async throws in

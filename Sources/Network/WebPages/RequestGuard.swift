@@ -10,11 +10,17 @@ package enum RequestGuard {
         let hosts = head.headers["host"]
         guard hosts.count == 1 else { return false }
         let asked = [hosts[0], RequestTarget(head.uri).authority].compactMap { $0?.lowercased() }
-        return asked.allSatisfy { names.contains(withoutRootDot($0)) }
+        return asked.allSatisfy { names.contains(plain($0)) }
     }
 
-    /// A host name may end with the dot of the root, before its port.
-    private static func withoutRootDot(_ authority: String) -> String {
+    /// A host name may end with the dot of the root, before its port. A link-local address may have a zone, the caller's
+    /// own name of its interface (RFC 6874): `[fe80::1%25eth0]:7443`.
+    private static func plain(_ authority: String) -> String {
+        if authority.hasPrefix("[fe80:"), let zone = authority.firstIndex(of: "%"),
+            let end = authority[zone...].firstIndex(of: "]")
+        {
+            return String(authority[..<zone] + authority[end...])
+        }
         let name = authority.prefix { $0 != ":" }
         return name.hasSuffix(".") ? String(name.dropLast() + authority.dropFirst(name.count)) : authority
     }
