@@ -262,13 +262,4 @@ struct ReceivingTests {
             #expect(status == 400)
         }
     }
-
-    @Test("times are kept to the millisecond, and a time that cannot be read is none")
-    func times() {
-        #expect(LocalSendTime.read("2026-05-01T10:00:00Z") == Timestamp(seconds: 1_777_629_600, nanoseconds: 0))
-        #expect(LocalSendTime.read("2026-05-01T12:00:00.250+02:00")?.seconds == 1_777_629_600)
-        #expect(LocalSendTime.read("yesterday") == nil)
-        let time = Timestamp(seconds: 1_777_629_600, nanoseconds: 250_000_000)
-        #expect(LocalSendTime.read(LocalSendTime.text(time)) == time)
-    }
 }

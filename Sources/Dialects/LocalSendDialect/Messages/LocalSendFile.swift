@@ -1,6 +1,3 @@
-import Foundation
-package import Sharing
-
 /// A file in an offer.
 package struct LocalSendFile: Codable, Hashable, Sendable {
     package var id: String
@@ -17,7 +14,7 @@ package struct LocalSendFile: Codable, Hashable, Sendable {
     package var metadata: Metadata?
 
     package struct Metadata: Codable, Hashable, Sendable {
-        /// RFC 3339 with an offset.
+        /// RFC 3339 with an offset: `Timestamp.rfc3339`.
         package var modified: String?
 
         package init(modified: String?) { self.modified = modified }
@@ -75,23 +72,4 @@ package struct LocalSendMessage: Codable, Sendable {
     package var message: String
 
     package init(_ message: String) { self.message = message }
-}
-
-/// Times as LocalSend writes them.
-package enum LocalSendTime {
-    /// - Returns: nil for a text that is no time with an offset.
-    package static func read(_ text: String) -> Timestamp? {
-        let whole = Date.ISO8601FormatStyle()
-        let parts = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        guard text.utf8.count <= 64, let date = (try? whole.parse(text)) ?? (try? parts.parse(text)) else { return nil }
-        let seconds = date.timeIntervalSince1970.rounded(.down)
-        guard let exact = Int64(exactly: seconds) else { return nil }
-        return Timestamp(
-            seconds: exact, nanoseconds: UInt32((date.timeIntervalSince1970 - seconds) * 1_000_000) * 1_000)
-    }
-
-    package static func text(_ time: Timestamp) -> String {
-        let date = Date(timeIntervalSince1970: Double(time.seconds) + Double(time.nanoseconds / 1_000_000) / 1_000)
-        return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    }
 }

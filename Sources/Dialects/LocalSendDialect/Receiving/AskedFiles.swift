@@ -61,7 +61,7 @@ struct AskedFiles {
         guard digest != nil || file.sha256 == nil else { throw malformed("the sha256 of a file is none") }
         return try files.add(
             file.fileName.precomposedStringWithCanonicalMapping, size: file.size, said: said(file.fileType, registry),
-            modified: file.metadata?.modified.flatMap { LocalSendTime.read($0) },
+            modified: file.metadata?.modified.flatMap { Timestamp(rfc3339: $0) },
             digest: digest)
     }
 

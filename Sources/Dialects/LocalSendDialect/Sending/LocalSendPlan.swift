@@ -130,7 +130,7 @@ package struct LocalSendPlan: Sendable {
         _ item: Int, path: SafeRelativePath? = nil, name: String, size: UInt64, type: String, modified: Timestamp? = nil
     ) {
         var file = LocalSendFile(id: "f\(files.count)", fileName: name, size: size, fileType: type)
-        if let modified { file.metadata = LocalSendFile.Metadata(modified: LocalSendTime.text(modified)) }
+        file.metadata = modified?.rfc3339.map { LocalSendFile.Metadata(modified: $0) }
         files.append(File(item: item, path: path, announced: file))
     }
 

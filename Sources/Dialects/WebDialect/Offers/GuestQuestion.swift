@@ -50,7 +50,7 @@ struct GuestItems {
             case (let name?, let size?, nil):
                 let place = try gathered.add(
                     name.precomposedStringWithCanonicalMapping, size: size, said: Self.said(item.type, registry),
-                    modified: item.modified.flatMap(Self.time))
+                    modified: item.modified.flatMap { Timestamp(rfc3339: $0) })
                 files.append(File(name: name, place: place))
             case (_, nil, let text?):
                 let (item, contents) = try Self.message(text)
@@ -101,16 +101,6 @@ struct GuestItems {
             name.append(character)
         }
         return name.isEmpty ? WebDialect.guestName : name
-    }
-
-    private static func time(_ text: String) -> Timestamp? {
-        let whole = Date.ISO8601FormatStyle()
-        let parts = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        guard text.utf8.count <= 64, let date = (try? parts.parse(text)) ?? (try? whole.parse(text)) else { return nil }
-        let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
-        guard let exact = Int64(exactly: milliseconds) else { return nil }
-        let seconds = exact >= 0 || exact % 1_000 == 0 ? exact / 1_000 : exact / 1_000 - 1
-        return Timestamp(seconds: seconds, nanoseconds: UInt32(exact - seconds * 1_000) * 1_000_000)
     }
 
     static func malformed(_ words: String) -> TransferError {
