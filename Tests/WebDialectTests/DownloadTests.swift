@@ -165,6 +165,31 @@ struct DownloadTests {
         }
     }
 
+    @Test("times before 1970 and after 2038 stay whole in a ZIP, to 100 ns")
+    func farTimes() async throws {
+        let times = [-147_355_200, 2_535_105_600, 5_690_664_000].map { Timestamp(seconds: $0, nanoseconds: 1_500) }
+        let nodes = times.enumerated().map { MemorySource.Node.file("\($0)", [], modified: $1) }
+        try await Self.run([MemorySource.tree("t", nodes)]) { _, guest async throws in
+            let answer = try await guest.get("/all.zip")
+            #expect(answer.headers["content-length"] == ["\(answer.body.readableBytes)"])
+            let folder = TemporaryFolder()
+            try Data(answer.body.readableBytesView).write(to: URL(filePath: folder / "a.zip"))
+            let listing = try Self.python(Self.farTimesInZIP, folder / "a.zip")
+            #expect(listing == times.map { "\($0.seconds) 1500\n" }.joined())
+        }
+    }
+
+    /// Reads the times as NTFS has them, and compares those of DOS, which end with 2107.
+    private static let farTimesInZIP = """
+        import sys, zipfile, struct
+        z = zipfile.ZipFile(sys.argv[1])
+        for i, year in zip(z.infolist()[1:], (1980, 2050, 2107)):
+            assert i.date_time[0] == year and z.testzip() is None
+            kind, size, _, tag, length, units = struct.unpack('<HHIHHQ', i.extra[:20])
+            assert (kind, size, tag, length, len(i.extra)) == (10, 32, 1, 24, 36)
+            print(units // 10**7 - 11644473600, units % 10**7 * 100)
+        """
+
     @Test("a ZIP of many files, and of one that has several blocks, has its announced length")
     func manyFiles() throws {
         let large = [UInt8](repeating: 9, count: 200_000)
@@ -251,16 +276,17 @@ struct DownloadTests {
 
     @Test("sizes and places beyond 32 bits are counted with their longer records")
     func largeZIP() {
-        let large = ZipEntry(kind: .file(executable: false), name: "a", size: 5 << 30)
-        let small = ZipEntry(kind: .file(executable: false), name: "a", size: 5)
+        let large = ZipEntry(kind: .file(executable: false), name: "a", size: 5 << 30, modified: .now)
+        let small = ZipEntry(
+            kind: .file(executable: false), name: "a", size: 5, modified: Timestamp(seconds: -1, nanoseconds: 0))
         var buffer = ByteBuffer()
         for (entry, offset) in [(large, 0 as UInt64), (small, 6 << 30), (large, 6 << 30), (small, 0)] {
             buffer.clear()
-            ZipFormat.writeLocal(entry, 0, .now, into: &buffer)
+            ZipFormat.writeLocal(entry, 0, into: &buffer)
             ZipFormat.writeDescriptor(entry, 0, into: &buffer)
             #expect(UInt64(buffer.readableBytes) + entry.packedSize == entry.length)
             buffer.clear()
-            ZipFormat.writeDirectory(entry, 0, at: offset, .now, into: &buffer)
+            ZipFormat.writeDirectory(entry, 0, at: offset, into: &buffer)
             #expect(UInt64(buffer.readableBytes) == entry.directoryLength(at: offset))
         }
         buffer.clear()

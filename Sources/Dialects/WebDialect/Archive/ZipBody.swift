@@ -63,7 +63,7 @@ final class ZipBody {
                 return true
             }
             ZipFormat.writeDirectory(
-                plan.entries[number], checksums[number], at: offsets[number], plan.now, into: &buffer)
+                plan.entries[number], checksums[number], at: offsets[number], into: &buffer)
             state = .inDirectory(number + 1)
         case .ended: return false
         }
@@ -80,7 +80,9 @@ final class ZipBody {
             return
         }
         if case .folderClosed = step { return }
-        guard offsets.count < plan.ends[item], var entry = ZipEntry(step, in: plan.items[item]) else { throw changed }
+        guard offsets.count < plan.ends[item], var entry = ZipEntry(step, in: plan.items[item], plan.now) else {
+            throw changed
+        }
         let planned = plan.entries[offsets.count]
         if entry.kind == .folder { entry.modified = planned.modified }
         guard entry == planned else { throw changed }
@@ -101,7 +103,7 @@ final class ZipBody {
         // `written` is counted after each step, and each step begins at most one entry, first of all.
         offsets.append(written)
         if let checksum { checksums.append(checksum) }
-        ZipFormat.writeLocal(entry, checksum ?? 0, plan.now, into: &buffer)
+        ZipFormat.writeLocal(entry, checksum ?? 0, into: &buffer)
     }
 
     /// Writes one block of a file. After the last block it writes the file's checksum and sizes.

@@ -18,7 +18,8 @@ struct ZipEntry: Equatable, Sendable {
     var name: String
     /// Bytes of the contents.
     var size: UInt64
-    var modified: Timestamp?
+    /// Of the last change.
+    var modified: Timestamp
 
     static let blockBytes: UInt64 = 65_535
     private static let blockHeaderBytes: UInt64 = 5
@@ -35,6 +36,9 @@ struct ZipEntry: Equatable, Sendable {
     /// Whether its sizes need 64 bits.
     var isLarge: Bool { packedSize >= ZipFormat.most32 }
 
+    /// Bytes of the field for the time.
+    var timeBytes: Int { ZipFormat.isShort(modified) ? ZipFormat.shortTimeBytes : ZipFormat.longTimeBytes }
+
     /// The mode as Unix knows it.
     var mode: UInt32 {
         switch kind {
@@ -49,7 +53,7 @@ struct ZipEntry: Equatable, Sendable {
 
     /// Bytes before, after and of its contents.
     var length: UInt64 {
-        UInt64(ZipFormat.localBytes + name.utf8.count + ZipFormat.timeBytes)
+        UInt64(ZipFormat.localBytes + name.utf8.count + timeBytes)
             + (isLarge ? UInt64(ZipFormat.sizesBytes) : 0) + packedSize + (isFile ? (isLarge ? 24 : 16) : 0)
     }
 
@@ -57,7 +61,7 @@ struct ZipEntry: Equatable, Sendable {
     /// - Parameter offset: where the entry begins.
     func directoryLength(at offset: UInt64) -> UInt64 {
         let isFar = offset >= ZipFormat.most32
-        return UInt64(ZipFormat.directoryBytes + name.utf8.count + ZipFormat.timeBytes)
+        return UInt64(ZipFormat.directoryBytes + name.utf8.count + timeBytes)
             + (isLarge || isFar ? 4 : 0) + (isLarge ? 16 : 0) + (isFar ? 8 : 0)
     }
 }

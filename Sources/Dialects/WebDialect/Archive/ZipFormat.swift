@@ -11,8 +11,9 @@ enum ZipFormat {
     static let directoryBytes = 46
     static let endBytes: UInt64 = 22
     static let largeEndBytes: UInt64 = 56 + 20
-    /// Of the field for the time, and of that for sizes of 64 bits in front of the contents.
-    static let timeBytes = 9
+    /// Of the two fields for a time, and of that for sizes of 64 bits in front of the contents.
+    static let shortTimeBytes = 9
+    static let longTimeBytes = 36
     static let sizesBytes = 20
 
     /// The checksum follows the contents; names are UTF-8.
@@ -29,13 +30,13 @@ enum ZipFormat {
 
     /// Writes what stands before the contents.
     /// - Parameter checksum: of contents that are no file's.
-    static func writeLocal(_ entry: ZipEntry, _ checksum: UInt32, _ now: Timestamp, into buffer: inout ByteBuffer) {
+    static func writeLocal(_ entry: ZipEntry, _ checksum: UInt32, into buffer: inout ByteBuffer) {
         buffer.write(0x0403_4b50 as UInt32)
-        writeCommon(entry, checksum, now, sizes: !entry.isFile, into: &buffer)
+        writeCommon(entry, checksum, sizes: !entry.isFile, into: &buffer)
         buffer.write(UInt16(entry.name.utf8.count))
-        buffer.write(UInt16(timeBytes + (entry.isLarge ? sizesBytes : 0)))
+        buffer.write(UInt16(entry.timeBytes + (entry.isLarge ? sizesBytes : 0)))
         buffer.writeString(entry.name)
-        writeTime(entry.modified ?? now, into: &buffer)
+        writeTime(entry.modified, into: &buffer)
         guard entry.isLarge else { return }
         buffer.write(1 as UInt16)
         buffer.write(16 as UInt16)
@@ -58,22 +59,22 @@ enum ZipFormat {
 
     /// Writes the line of the directory.
     static func writeDirectory(
-        _ entry: ZipEntry, _ checksum: UInt32, at offset: UInt64, _ now: Timestamp, into buffer: inout ByteBuffer
+        _ entry: ZipEntry, _ checksum: UInt32, at offset: UInt64, into buffer: inout ByteBuffer
     ) {
         let isFar = offset >= most32
         let wide = (entry.isLarge ? 16 : 0) + (isFar ? 8 : 0)
         buffer.write(0x0201_4b50 as UInt32)
         buffer.write(unix | largeVersion)
-        writeCommon(entry, checksum, now, sizes: true, into: &buffer)
+        writeCommon(entry, checksum, sizes: true, into: &buffer)
         buffer.write(UInt16(entry.name.utf8.count))
-        buffer.write(UInt16(timeBytes + (wide > 0 ? 4 + wide : 0)))
+        buffer.write(UInt16(entry.timeBytes + (wide > 0 ? 4 + wide : 0)))
         buffer.write(0 as UInt16)  // No comment.
         buffer.write(0 as UInt16)  // The first disk.
         buffer.write(0 as UInt16)
         buffer.write(entry.mode << 16 | (entry.kind == .folder ? 0x10 : 0))
         buffer.write(isFar ? UInt32.max : UInt32(offset))
         buffer.writeString(entry.name)
-        writeTime(entry.modified ?? now, into: &buffer)
+        writeTime(entry.modified, into: &buffer)
         guard wide > 0 else { return }
         buffer.write(1 as UInt16)
         buffer.write(UInt16(wide))
@@ -114,12 +115,12 @@ enum ZipFormat {
     }
 
     private static func writeCommon(
-        _ entry: ZipEntry, _ checksum: UInt32, _ now: Timestamp, sizes: Bool, into buffer: inout ByteBuffer
+        _ entry: ZipEntry, _ checksum: UInt32, sizes: Bool, into buffer: inout ByteBuffer
     ) {
         buffer.write(entry.isLarge ? largeVersion : version)
         buffer.write(entry.isFile ? flagsOfFile : flagsOfOther)
         buffer.write((entry.isFile ? 8 : 0) as UInt16)
-        let (time, date) = dosTime(entry.modified ?? now)
+        let (time, date) = dosTime(entry.modified)
         buffer.write(time)
         buffer.write(date)
         buffer.write(sizes ? checksum : 0)
@@ -128,12 +129,32 @@ enum ZipFormat {
         buffer.write(isKnown ? UInt32(clamping: entry.isLarge ? .max : entry.size) : 0)
     }
 
-    /// The time of the last change in seconds since 1970.
+    /// Whether all programs read a time in seconds since 1970 in the same way: to some, 32 bits have a sign.
+    static func isShort(_ time: Timestamp) -> Bool { (0...Int64(Int32.max)).contains(time.seconds) }
+
+    /// The time of the last change: in seconds since 1970, or else as NTFS has it (APPNOTE.TXT, 4.5.5), in units of 100 ns
+    /// since 1601. Programs that do not know NTFS's take that of DOS.
     private static func writeTime(_ time: Timestamp, into buffer: inout ByteBuffer) {
-        buffer.write(0x5455 as UInt16)
-        buffer.write(5 as UInt16)
-        buffer.writeInteger(1 as UInt8)
-        buffer.write(UInt32(bitPattern: Int32(clamping: time.seconds)))
+        if isShort(time) {
+            buffer.write(0x5455 as UInt16)
+            buffer.write(5 as UInt16)
+            buffer.writeInteger(1 as UInt8)
+            buffer.write(UInt32(time.seconds))
+            return
+        }
+        buffer.write(0x000A as UInt16)
+        buffer.write(32 as UInt16)
+        buffer.write(0 as UInt32)
+        buffer.write(1 as UInt16)
+        buffer.write(24 as UInt16)
+        // Of the last change, the last access and the creation.
+        for _ in 0..<3 { buffer.write(ntfsTime(time)) }
+    }
+
+    private static func ntfsTime(_ time: Timestamp) -> UInt64 {
+        let (seconds, isFar) = time.seconds.addingReportingOverflow(11_644_473_600)
+        let (units, isFarther) = UInt64(clamping: seconds).multipliedReportingOverflow(by: 10_000_000)
+        return isFar || isFarther ? .max : units + (seconds < 0 ? 0 : UInt64(time.nanoseconds / 100))
     }
 
     /// In local time, in steps of two seconds, from 1980 to 2107.

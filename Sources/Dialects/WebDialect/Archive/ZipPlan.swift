@@ -21,7 +21,7 @@ final class ZipPlan: Sendable {
         (self.items, self.room) = (items, room)
         var (entries, ends): ([ZipEntry], [Int]) = ([], [])
         for item in items {
-            try Self.find(in: item, room, &entries)
+            try Self.find(in: item, room, now, &entries)
             ends.append(entries.count)
         }
         (self.entries, self.ends) = (entries, ends)
@@ -45,18 +45,22 @@ final class ZipPlan: Sendable {
         return offset + directory + (isLarge ? ZipFormat.largeEndBytes : 0) + ZipFormat.endBytes
     }
 
-    private static func find(in item: SharedItem, _ room: MemoryClaim, _ entries: inout [ZipEntry]) throws {
+    private static func find(
+        in item: SharedItem, _ room: MemoryClaim, _ now: Timestamp, _ entries: inout [ZipEntry]
+    ) throws {
         let reading = try item.source.open()
         let root = entries.count
-        if item.isTree { try add(ZipEntry(kind: .folder, name: item.name.text + "/", size: 0), room, &entries) }
+        if item.isTree {
+            try add(ZipEntry(kind: .folder, name: item.name.text + "/", size: 0, modified: now), room, &entries)
+        }
         var folders: [SafeRelativePath: Int] = [:]
         while let step = try reading.next() {
             if case .folderClosed(let path, let modified) = step {
                 let place = path.map { folders.removeValue(forKey: $0) } ?? root
-                if let place, item.isTree { entries[place].modified = modified }
+                if let place, item.isTree, let modified { entries[place].modified = modified }
                 continue
             }
-            guard let entry = ZipEntry(step, in: item) else {
+            guard let entry = ZipEntry(step, in: item, now) else {
                 throw SourceError(.unreadable, "\(item.source.origin) has a size that is not known")
             }
             if case .folder(let path) = step { folders[path] = entries.count }
@@ -74,20 +78,22 @@ final class ZipPlan: Sendable {
 }
 
 extension ZipEntry {
+    /// - Parameter now: stands for a time that is not known.
     /// - Returns: nil for the end of a folder, and for a file of an unknown size.
-    init?(_ step: ContentStep, in item: SharedItem) {
+    init?(_ step: ContentStep, in item: SharedItem, _ now: Timestamp) {
         let root = item.name.text
         switch step {
-        case .folder(let path): self.init(kind: .folder, name: root + "/" + path.text + "/", size: 0)
+        case .folder(let path): self.init(kind: .folder, name: root + "/" + path.text + "/", size: 0, modified: now)
         case .file(let file):
             guard let size = file.size else { return nil }
             self.init(
                 kind: .file(executable: file.executable), name: file.path.map { root + "/" + $0.text } ?? root,
                 size: size,
-                modified: file.modified)
+                modified: file.modified ?? now)
         case .link(let path, let target):
             self.init(
-                kind: .link(target: target.text), name: root + "/" + path.text, size: UInt64(target.text.utf8.count))
+                kind: .link(target: target.text), name: root + "/" + path.text, size: UInt64(target.text.utf8.count),
+                modified: now)
         case .folderClosed: return nil
         }
     }
