@@ -16,12 +16,14 @@ package enum URLText {
         return text
     }
 
-    /// A `Content-Disposition` that saves a download under its name (RFC 6266): in ASCII for old programs, and whole.
+    /// A `Content-Disposition` that saves a download under its name (RFC 6266). Browsers take `filename*`; curl knows only
+    /// `filename`, and keeps its bytes. Characters that have a meaning there are replaced.
     package static func attachment(_ name: String) -> String {
-        let ascii = name.unicodeScalars.map { scalar in
-            (0x20...0x7E).contains(scalar.value) && !"\"\\%/".unicodeScalars.contains(scalar)
-                ? String(Character(scalar)) : "_"
-        }.joined()
-        return "attachment; filename=\"\(ascii)\"; filename*=UTF-8''\(encoded(name))"
+        var plain = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars {
+            let isControl = scalar.properties.generalCategory == .control
+            plain.append(isControl || "\"\\%/".unicodeScalars.contains(scalar) ? "_" : scalar)
+        }
+        return "attachment; filename=\"\(String(plain))\"; filename*=UTF-8''\(encoded(name))"
     }
 }
