@@ -72,7 +72,8 @@ extension WebServer {
                 guard arrival.items.count < WebLimits.files else {
                     throw MultipartReader.Malformed(reason: "it has too many texts")
                 }
-                try arrival.add(text: text)
+                // Forms write each line break as two characters; with script, texts come as they were typed.
+                try arrival.add(text: text.replacing("\r\n", with: "\n"))
             case (let name, nil):
                 throw MultipartReader.Malformed(
                     reason: "the fields of this page are name, text and file, not \(name.prefix(80))")

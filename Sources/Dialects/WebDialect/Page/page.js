@@ -508,7 +508,6 @@ if (words?.send) {
 		input.toggleAttribute("capture", photo);
 		input.click();
 	};
-	input.multiple = true;
 	input.onchange = () => {
 		problem();
 		add([...input.files].map((file) => ({ file, path: file.webkitRelativePath || file.name })));
