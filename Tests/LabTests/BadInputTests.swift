@@ -272,14 +272,42 @@ struct BadInputTests {
     }
 
     @Test(
-        "without /proc a command says that it cannot read its arguments, and is 1",
-        .enabled(if: geteuid() == 0, "NOT RUN: hiding /proc needs root"), arguments: [["send", "a"], ["--json"], []])
-    func noArguments(words: [String]) async throws {
+        "without /proc every command says so, and is 1",
+        .enabled(if: geteuid() == 0, "NOT RUN: hiding /proc needs root"),
+        arguments: [["send", "a"], ["--json"], [], ["--help"]])
+    func noProc(words: [String]) async throws {
         try await withTemporaryFolder { folder in
             let script = "mount -t tmpfs none /proc && exec \"$@\""
-            let outcome = try await sender(folder).run(
-                "/usr/bin/unshare", ["-m", "sh", "-c", script, "sh", Programs.waft] + words)
-            expect(outcome, exit: 1, saying: "the arguments cannot be read: /proc is not mounted")
+            for program in [Programs.waft, Programs.waftd] {
+                let outcome = try await sender(folder).run(
+                    "/usr/bin/unshare", ["-m", "sh", "-c", script, "sh", program] + words)
+                expect(outcome, exit: 1, saying: "/proc is not mounted")
+            }
+        }
+    }
+
+    @Test(
+        "the words of a command line count where /proc does not show them",
+        .enabled(if: geteuid() == 0, "NOT RUN: hiding a file of /proc needs root"))
+    func hiddenWords() async throws {
+        try await withTemporaryFolder { folder in
+            @Sendable func run(_ program: String, _ words: [String]) async throws -> ProgramResult {
+                let script = "mount --bind /dev/null /proc/$$/cmdline && exec \"$@\""
+                return try await sender(folder).run(
+                    "/usr/bin/unshare", ["-m", "sh", "-c", script, "sh", program] + words)
+            }
+            let file = try self.file(folder)
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                let sent = try await run(Programs.waft, ["send", file, "--to", running.address])
+                #expect(sent.exit == 0, "\(sent)")
+                #expect(try running.names() == ["a"])
+            }
+            let bare = try await run(Programs.waft, [])
+            #expect(bare.exit == 64 && bare.errors.contains("USAGE: waft <verb>"), "\(bare)")
+            expect(try await run(Programs.waftd, ["--nothing"]), exit: 64, saying: "there is no option --nothing")
+            // The launcher of handlers knows its word: it looks for the plan.
+            let launcher = try await run(Programs.folder + "/wafthook", ["__sandboxed"])
+            #expect(launcher.exit == 118 && launcher.errors.contains("there is none"), "\(launcher)")
         }
     }
 

@@ -7,9 +7,16 @@ package enum CommandLineRun {
     /// Does not return. To be called on the main thread, which does nothing else from then on.
     package static func main<Command: AsyncParsableCommand>(_ command: Command.Type) -> Never {
         StandardStreams.reserve()
-        // Swift reads the words from there. Without them the command line would be an empty one.
+        // libdispatch reads the states of its threads there while they work, and crashes without them.
+        guard access("/proc/self/stat", R_OK) == 0 else {
+            fail(
+                CommandError(
+                    .unexpected, "/proc is not mounted, and nothing can run without it",
+                    hint: "mount it: mount -t proc proc /proc"), nil)
+        }
+        // CLinuxShims passes them. Without them the command line would be an empty one.
         guard CommandLine.argc > 0 else {
-            fail(CommandError(.unexpected, "the arguments cannot be read: /proc is not mounted"), nil)
+            fail(CommandError(.unexpected, "the arguments cannot be read"), nil)
         }
         // A reader that has gone (`waft peers | head -1`) is no reason to die by a signal.
         signal(SIGPIPE, SIG_IGN)
