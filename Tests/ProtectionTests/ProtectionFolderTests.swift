@@ -162,7 +162,11 @@ struct ProtectionFolderTests {
             ("", "keys are missing"), ("# nothing\n", "keys are missing"), ("kept  passphrase\n", "keys are missing"),
             ("age1xyz  L\n", "line 1: it has no key of age"), ("KEY  L\n", "keys are missing"),
             ("KEY  X\n", "line 1: a key has no such role"), ("KEY\n", "line 1: it is not a key and its role"),
-            ("KEY  L\nKEY  L\n", "line 2: there are two keys L"), ("kept  cellar\n", "line 1: it names no keeper"),
+            ("KEY  L\nKEY  L\n", "line 2: there are two keys L"),
+            ("# L\nKEY\n# L\nKEY\n", "line 4: there are two keys L"),
+            ("# L\nKEY\nKEY\n", "line 3: it is not a key and its role"), ("# X\nKEY\n", "line 2: it is not a key"),
+            ("# L\nage1xyz\n", "line 2: it has no key of age"), ("# kept  cellar\n", "line 1: it names no keeper"),
+            ("# kept  passphrase\n", "keys are missing"), ("kept  cellar\n", "line 1: it names no keeper"),
             ("KEY  recipient\nKEY  recipient\n", "a recipient is given twice"),
             ("KEY  recipient\nKEY  recovery\n", "keys are missing"), ("\u{FFFD}\n", "it is not a key and its role"),
         ])
@@ -224,6 +228,37 @@ struct ProtectionFolderTests {
             #expect(try run(["-r", key, "-o", sealed, plain]) == "")
             #expect(try run(["-d", "-i", keys, sealed]) == "hello")
         }
+    }
+
+    @Test(
+        "age seals to the file of public keys, of an own machine and of a drop box",
+        .enabled(if: age != nil, "NOT RUN: needs age"))
+    func referenceRecipients() throws {
+        let owner = try AgeIdentity.generate()
+        let made = try folder.setUp(passphrase: passphrase, recovery: [owner.recipient])
+        let (keys, plain, sealed) = (place / "keys", place.file("plain", "hello"), place / "sealed.age")
+        #expect(try run(["-R", folder.recipientsPath, "-o", sealed, plain]) == "")
+        for identity in made.entries.map(\.identity) + [owner] {
+            try identity.text.text.write(toFile: keys, atomically: false, encoding: .utf8)
+            #expect(try run(["-d", "-i", keys, sealed]) == "hello")
+        }
+        try folder.write(try ProtectionRecipients(own: nil, others: [owner.recipient]))
+        #expect(try run(["-R", folder.recipientsPath, "-o", sealed, plain]) == "")
+        #expect(try run(["-d", "-i", keys, sealed]) == "hello")
+    }
+
+    @Test("an earlier file, with each role behind its key, is still read")
+    func earlierRecipients() throws {
+        let owner = try AgeIdentity.generate().recipient
+        let made = try folder.setUp(passphrase: passphrase, recovery: [owner])
+        let keys = try IdentityRole.allCases.map { "\(try #require(made.recipient($0)))  \($0.rawValue)\n" }.joined()
+        let text = "# The keys\nkept  passphrase\n\(keys)\(owner)  recovery\n"
+        try text.write(toFile: folder.recipientsPath, atomically: false, encoding: .utf8)
+        let recipients = try #require(try folder.recipients())
+        #expect(recipients.own?.keeper == .passphrase && recipients.others == [owner])
+        #expect(throws: Never.self) { try folder.check(made) }
+        try "\(owner)  recipient\n".write(toFile: folder.recipientsPath, atomically: false, encoding: .utf8)
+        #expect(try folder.recipients()?.isDropBox == true)
     }
 
     private func run(_ words: [String]) throws -> String {

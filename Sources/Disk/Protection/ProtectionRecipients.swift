@@ -3,8 +3,9 @@ import Sharing
 
 /// The public keys to which arrivals are sealed: the file `recipients`.
 ///
-/// It has a line for each key, with its role behind it: `L` and `U` for the own key pairs, `recovery` for further keys
-/// that open everything too, or `recipient` alone for a drop box. A line `kept` names the keeper of the own private keys.
+/// It has a line for each key, and above it a comment `# ROLE`: `L` and `U` for the own key pairs, `recovery` for further
+/// keys that open everything too, or `recipient` alone for a drop box. A comment `# kept  KEEPER` names the keeper of the
+/// own private keys. `age -R` reads the same file. Earlier files have lines `KEY  ROLE` and `kept  KEEPER`, which are read too.
 package struct ProtectionRecipients: Sendable {
     /// The own keys.
     package struct Own: Sendable {
@@ -76,16 +77,17 @@ package struct ProtectionRecipients: Sendable {
     private static let keptWord = "kept"
     private static let recoveryWord = "recovery"
     private static let dropBoxWord = "recipient"
+    private static let roles = IdentityRole.allCases.map(\.rawValue) + [recoveryWord, dropBoxWord]
 
     /// The text of the file.
     var text: String {
         var lines = ["# The keys to which Waft seals what arrives. Change it only by: waft protection"]
         if let own {
-            lines.append("\(Self.keptWord)  \(own.keeper.rawValue)")
-            lines += IdentityRole.allCases.map { "\(own[$0].description)  \($0.rawValue)" }
+            lines.append("# \(Self.keptWord)  \(own.keeper.rawValue)")
+            lines += IdentityRole.allCases.flatMap { ["# \($0.rawValue)", own[$0].description] }
         }
         let word = own == nil ? Self.dropBoxWord : Self.recoveryWord
-        lines += others.map { "\($0.description)  \(word)" }
+        lines += others.flatMap { ["# \(word)", $0.description] }
         return lines.map { $0 + "\n" }.joined()
     }
 
@@ -96,19 +98,30 @@ package struct ProtectionRecipients: Sendable {
         var keys: [IdentityRole: AgeRecipient] = [:]
         var (recovery, dropBox): ([AgeRecipient], [AgeRecipient]) = ([], [])
         var keeper: VaultMode?
+        // Of the comment above.
+        var role: String?
         for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let words = line.split(separator: " ")
-            if words.isEmpty || line.hasPrefix("#") { continue }
+            var words = line.split(separator: " ").map(String.init)
+            if words.first == "#" {
+                words.removeFirst()
+                if words.count == 1, Self.roles.contains(words[0]) { role = words[0] }
+                guard words.count == 2, words[0] == Self.keptWord else { continue }
+            } else if words.isEmpty || line.hasPrefix("#") {
+                continue
+            } else if words.count == 1, let known = role {
+                words.append(known)
+                role = nil
+            }
             func fault(_ reason: String) -> VaultError { .damaged(path, "line \(number + 1): \(reason)") }
             guard words.count == 2 else { throw fault("it is not a key and its role") }
-            let word = String(words[1])
+            let word = words[1]
             if words[0] == Self.keptWord {
                 guard keeper == nil, let mode = VaultMode(rawValue: word) else { throw fault("it names no keeper") }
                 keeper = mode
                 continue
             }
             let key: AgeRecipient
-            do { key = try AgeRecipient(parsing: String(words[0])) } catch { throw fault("it has no key of age") }
+            do { key = try AgeRecipient(parsing: words[0]) } catch { throw fault("it has no key of age") }
             switch (IdentityRole(rawValue: word), word) {
             case (let role?, _):
                 guard keys.updateValue(key, forKey: role) == nil else { throw fault("there are two keys \(word)") }
