@@ -24,6 +24,33 @@ struct TerminalTextTests {
         #expect(TerminalText.escaped(text) == shown)
     }
 
+    @Test(
+        "joiners that Persian and Indic scripts need stay as they are",
+        arguments: [
+            "نامه\u{200C}ها.pdf", "می\u{200C}خواهم", "بُ\u{200C}ه", "ශ\u{DCA}\u{200D}රී ලංකා.jpg", "क\u{94D}\u{200C}ष",
+            "क\u{94D}\u{200D}ष",
+        ])
+    func neededJoiners(text: String) {
+        #expect(TerminalText.escaped(text) == text)
+        #expect(TerminalText.escaped(text + String(repeating: "_", count: 300) + text, limit: 100).hasSuffix(text))
+    }
+
+    @Test(
+        "joiners that could be drawn as nothing are written out",
+        arguments: [
+            ("pay\u{200C}pal", "pay\\u{200C}pal"), ("pay\u{200D}pal", "pay\\u{200D}pal"),
+            ("\u{200C}ها", "\\u{200C}ها"),
+            // The letter before joins nothing behind it.
+            ("آ\u{200C}ها", "آ\\u{200C}ها"), ("ه\u{200D}ها", "ه\\u{200D}ها"), ("ه\u{200C}", "ه\\u{200C}"),
+            ("ه\u{200C}\u{200C}ه", "ه\\u{200C}\\u{200C}ه"), ("ه\u{200C}a", "ه\\u{200C}a"),
+            ("ه\u{200C}ء", "ه\\u{200C}ء"), ("क\u{94D}\u{200D}", "क\u{94D}\\u{200D}"),
+            ("क\u{94D}\u{200D}a", "क\u{94D}\\u{200D}a"), ("क\u{200D}ष", "क\\u{200D}ष"),
+            ("👨\u{200D}👩", "👨\\u{200D}👩"),
+        ])
+    func hiddenJoiners(text: String, shown: String) {
+        #expect(TerminalText.escaped(text) == shown)
+    }
+
     @Test("a line of JSON has the same contents, without characters that a terminal would obey or hide")
     func json() throws {
         let text = "a\u{1B}[2J\u{7F}\u{9B}1m\u{202E}gpj\u{2028}\u{E0001}Ü写🎈"

@@ -42,9 +42,11 @@ package enum PathText {
         var result = ""
         var count = 0
         var beginsName = true
-        for scalar in text.unicodeScalars {
+        let scalars = text.unicodeScalars
+        for index in scalars.indices {
+            let scalar = scalars[index]
             let isMark = beginsName && ("/" + String(scalar)).count == 1
-            let piece = isMark ? ShownText.number(of: scalar) : ShownText.escaped(scalar)
+            let piece = isMark ? ShownText.number(of: scalar) : ShownText.escaped(at: index, in: scalars)
             beginsName = scalar == "/"
             count += piece.unicodeScalars.count
             if count > limit - 1 { return result + "…" }

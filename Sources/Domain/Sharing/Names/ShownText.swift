@@ -8,7 +8,7 @@ package enum ShownText {
     /// Runs of at least this many spaces are shown as their number.
     private static let countedSpaces = 4
 
-    /// One line with everything that is not plainly printable written as `\n`, `\t` or `\u{202E}`, and with
+    /// One line with everything that is not plainly printable, nor a joiner that its script needs, written as `\n`, `\t` or `\u{202E}`, and with
     /// `…(200 spaces)…` for spaces that would push the rest away. A text that is too long is cut in its middle.
     ///
     /// - Parameters:
@@ -22,8 +22,9 @@ package enum ShownText {
         }
         var end: [String] = []
         var count = 0
-        for scalar in text.unicodeScalars.reversed() {
-            let piece = escape(scalar, keepsNewlines)
+        let scalars = text.unicodeScalars
+        for index in scalars.indices.reversed() {
+            let piece = escape(at: index, in: scalars, keepsNewlines)
             count += piece.unicodeScalars.count
             if count > tail { break }
             end.append(piece)
@@ -40,7 +41,7 @@ package enum ShownText {
         var count = 0
         var index = text.startIndex
         while index < text.endIndex {
-            var piece = escape(text[index], keepsNewlines)
+            var piece = escape(at: index, in: text, keepsNewlines)
             var next = text.index(after: index)
             if isSpace(text[index]) {
                 next = text[index...].firstIndex { !isSpace($0) } ?? text.endIndex
@@ -63,15 +64,23 @@ package enum ShownText {
         scalar.properties.generalCategory == .spaceSeparator
     }
 
-    private static func escape(_ scalar: Unicode.Scalar, _ keepsNewlines: Bool) -> String {
-        keepsNewlines && scalar == "\n" ? "\n" : escaped(scalar)
+    private static func escape(
+        at index: String.Index, in text: String.UnicodeScalarView, _ keepsNewlines: Bool
+    ) -> String {
+        keepsNewlines && text[index] == "\n" ? "\n" : escaped(at: index, in: text)
     }
 
     /// The whole text with everything that is not plainly printable written as in `line`: neither cut, nor with its spaces
     /// counted. For text that is bounded already.
     package static func escaped(_ text: String) -> String {
-        guard !text.unicodeScalars.allSatisfy(isPrintable) else { return text }
-        return text.unicodeScalars.map(escaped).joined()
+        let scalars = text.unicodeScalars
+        guard !scalars.allSatisfy(isPrintable) else { return text }
+        return scalars.indices.map { escaped(at: $0, in: scalars) }.joined()
+    }
+
+    /// The scalar if it is plainly printable, or a joiner that its script needs; otherwise as `escaped(_:)` writes it.
+    static func escaped(at index: String.Index, in text: String.UnicodeScalarView) -> String {
+        isJoiner(at: index, in: text) ? String(text[index]) : escaped(text[index])
     }
 
     /// The scalar if it is plainly printable; otherwise `\n`, `\r`, `\t` or its number.
