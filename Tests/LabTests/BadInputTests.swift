@@ -335,12 +335,26 @@ struct BadInputTests {
         }
     }
 
-    @Test("a WAFT_HOME too long for a socket address is a clear error at start")
+    @Test(
+        "a WAFT_HOME that is not UTF-8 is 64, and no other folder is made", arguments: ["status", "receive", "peers"])
+    func otherEncoding(verb: String) async throws {
+        try await withTemporaryFolder { folder in
+            let script = "WAFT_HOME=$(printf '%s/h\\377' \"$2\") exec \"$0\" \"$1\""
+            let outcome = try await sender(folder).run("/bin/sh", ["-c", script, Programs.waft, verb, folder])
+            expect(outcome, exit: 64, saying: "WAFT_HOME is not UTF-8")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+        }
+    }
+
+    @Test("a WAFT_HOME too long for a socket address is a clear error")
     func longHome() async throws {
         try await withTemporaryFolder { folder in
             let host = Host.loopback(folder + "/" + String(repeating: "x", count: 120))
             let outcome = try await host.run(Programs.waftd, [])
             expect(outcome, exit: 64, saying: "choose a shorter WAFT_HOME")
+            for verb in ["status", "offers"] {
+                expect(try await host.run(arguments: [verb]), exit: 64, saying: "choose a shorter WAFT_HOME")
+            }
         }
     }
 

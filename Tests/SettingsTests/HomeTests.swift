@@ -26,7 +26,7 @@ struct HomeTests {
         let set = try Home(environment: [
             "HOME": "/nowhere/me", "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "relative",
             "XDG_RUNTIME_DIR": "/run/user/7",
-            "XDG_DOCUMENTS_DIR": "/d", "WAFT_HOME": "",
+            "XDG_DOCUMENTS_DIR": "/d/", "WAFT_HOME": "",
         ])
         #expect(set.configuration == "/c/waft")
         #expect(set.state == "/nowhere/me/.local/state/waft", "a relative path is no path")
@@ -46,6 +46,12 @@ struct HomeTests {
             ("XDG_DOCUMENTS_DIR=\"/srv/d\"", "/srv/d/Inbox"),
             ("XDG_DOCUMENTS_DIR=\"$HOME/\"", "/h/Documents/Inbox"),
             ("#XDG_DOCUMENTS_DIR=\"/srv/d\"", "/h/Documents/Inbox"),
+            ("XDG_DOCUMENTS_DIR=\"/srv/d/\"", "/srv/d/Inbox"),
+            (" XDG_DOCUMENTS_DIR = \"/srv/d\" \t", "/srv/d/Inbox"),
+            ("XDG_DOCUMENTS_DIR=\"$HOME/a \\\"b\\\" \\\\c\" # d", "/h/a \"b\" \\c/Inbox"),
+            ("XDG_DOCUMENTS_DIR=\"/first\"\nXDG_DOCUMENTS_DIR=\"/last\"", "/last/Inbox"),
+            ("XDG_DOCUMENTS_DIR=\"/first\"\nXDG_DOCUMENTS_DIR=\"relative\"", "/first/Inbox"),
+            ("XDG_DOCUMENTS_DIRS=\"/srv/d\"", "/h/Documents/Inbox"),
         ] {
             try "# comment\n\(line)\n".write(to: file, atomically: false, encoding: .utf8)
             #expect(try Home(environment: ["HOME": "/h", "XDG_CONFIG_HOME": folder.path]).inbox == inbox)

@@ -66,7 +66,9 @@ enum Daemon {
         return switch error.code {
         case .notRunning: CommandError(.notRunning, line, hint: "start one with: waftd, or: waft receive")
         case .denied: CommandError(.notPermitted, line, hint: "run it in a terminal that no handler has opened")
-        case .pathTooLong, .alreadyRunning, .refused, .broken: CommandError(.unexpected, line)
+        // As at the start of a receiver.
+        case .pathTooLong: CommandError(.usage, line)
+        case .alreadyRunning, .refused, .broken: CommandError(.unexpected, line)
         }
     }
 }

@@ -24,8 +24,9 @@ package struct Home: Sendable, Hashable {
 
     /// - Parameter environment: usually the process's. Empty variables count as unset, and relative XDG paths too, as
     ///   the XDG specification says; a relative `WAFT_HOME` is taken from the working directory.
-    /// - Throws: `MissingError` when neither `WAFT_HOME` nor `HOME` says where to look.
+    /// - Throws: `MissingError` when neither `WAFT_HOME` nor `HOME` says where to look, and for a path that is not UTF-8.
     package init(environment: [String: String]) throws(MissingError) {
+        for name in Self.variables { try Self.check(name, environment[name]) }
         func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         if let root = Self.root(environment) {
             configuration = root + "/config"
@@ -50,9 +51,22 @@ package struct Home: Sendable, Hashable {
             ?? UserDirectories.path(
                 of: "XDG_DOCUMENTS_DIR", in: configurationHome + "/user-dirs.dirs", home: home)
             ?? home + "/Documents"
-        inbox = documents + "/Inbox"
+        inbox = PathText.joined(documents, "Inbox")
         // Without a session's run folder (a bare ssh login, cron) the state folder serves: it is private as well.
         run = variable("XDG_RUNTIME_DIR").flatMap { PathText.isAbsolute($0) ? $0 + "/waft" : nil } ?? state + "/run"
+    }
+
+    private static let variables = [
+        "WAFT_HOME", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
+        "XDG_DOCUMENTS_DIR",
+    ]
+
+    /// A byte that is not UTF-8 would become U+FFFD: the path of another folder.
+    private static func check(_ name: String, _ value: String?) throws(MissingError) {
+        guard value?.unicodeScalars.contains("\u{FFFD}") == true, let bytes = getenv(name),
+            String(validatingCString: bytes) == nil
+        else { return }
+        throw MissingError(description: "\(name) is not UTF-8: set it to a folder whose path is")
     }
 
     /// `WAFT_HOME` as an absolute path; nil if it is not set.

@@ -10,14 +10,34 @@ package enum UserDirectories {
     /// - Returns: an absolute path; nil if the file does not name the folder.
     package static func path(of variable: String, in file: String, home: String) -> String? {
         guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { return nil }
-        for line in text.split(whereSeparator: \.isNewline) {
-            let line = line.drop { $0 == " " || $0 == "\t" }
-            guard line.hasPrefix("\(variable)=\""), line.hasSuffix("\"") else { continue }
-            let value = String(line.dropFirst(variable.count + 2).dropLast())
-            let path = PathText.part(of: value, below: "$HOME").map { home + "/" + $0 } ?? value
+        // As xdg-user-dir does it, the last line counts.
+        for line in text.split(whereSeparator: \.isNewline).reversed() {
+            guard let value = value(of: variable, in: line), value.hasPrefix("$HOME") || PathText.isAbsolute(value)
+            else { continue }
+            let path = PathText.part(of: value, below: "$HOME").map { PathText.joined(home, $0) } ?? value
+            let names = PathText.names(in: path)
             // The home folder itself stands for "none" in that file.
-            return PathText.isAbsolute(path) ? path : nil
+            return PathText.isAbsolute(path) && !names.isEmpty ? "/" + names.joined(separator: "/") : nil
         }
         return nil
+    }
+
+    /// The text between the quotes, in which a backslash stands before a sign; nil for a line of another form.
+    private static func value(of variable: String, in line: Substring) -> String? {
+        func skip(_ rest: inout Substring) { rest = rest.drop { $0 == " " || $0 == "\t" } }
+        var rest = line
+        skip(&rest)
+        guard rest.hasPrefix(variable) else { return nil }
+        rest = rest.dropFirst(variable.count)
+        skip(&rest)
+        guard rest.popFirst() == "=" else { return nil }
+        skip(&rest)
+        guard rest.popFirst() == "\"" else { return nil }
+        var value = ""
+        while let next = rest.popFirst(), next != "\"" {
+            guard let sign = next == "\\" ? rest.popFirst() : next else { break }
+            value.append(sign)
+        }
+        return value
     }
 }
