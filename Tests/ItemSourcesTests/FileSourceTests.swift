@@ -122,7 +122,9 @@ struct FileSourceTests {
         #expect(
             fault { _ = try make(folder / "pipe") }
                 == SourceError(
-                    .unreadable, "\(folder / "pipe"): is a named pipe and cannot be sent; leave it out"))
+                    .unreadable,
+                    "\(folder / "pipe"): is a named pipe and cannot be sent; "
+                        + "to send what comes through it: COMMAND | waft send -"))
         #expect(
             fault { _ = try make("/dev/null") }
                 == SourceError(
@@ -146,6 +148,15 @@ struct FileSourceTests {
     @Test("that the kernel makes up, with contents and no size, is refused")
     func madeUp() throws {
         #expect(fault { _ = try make("/proc/self/status") }?.code == .changed)
+    }
+
+    @Test("that the kernel makes up, with fewer contents than its size, is refused with the way to send it")
+    func madeUpSize() throws {
+        let path = "/sys/class/net/lo/mtu"
+        #expect(
+            fault { _ = try read(try make(path)) }
+                == SourceError(
+                    .changed, "\(path): it holds less than its size says; pipe it to standard input instead"))
     }
 
     @Test("that has another size when it is opened has changed")

@@ -37,7 +37,7 @@ package enum ItemSources {
             return try TreeSource(path: path, name: name, type: type, selection: selection, leftOut: leftOut)
         default:
             // It is not opened, because opening some devices has effects.
-            throw .special(path, mode: mode)
+            throw .special(path, mode: mode, isItem: true)
         }
     }
 
@@ -55,7 +55,7 @@ package enum ItemSources {
             // `make` reports a file that cannot be read.
             return (try make(path: path, registry: registry).offered.type, .regularFile)
         case S_IFDIR: return (registry.type(forFileName: name, kind: .directory), .directory)
-        default: throw .special(path, mode: mode)
+        default: throw .special(path, mode: mode, isItem: true)
         }
     }
 

@@ -102,7 +102,10 @@ struct OpenedFile: ~Copyable {
         } catch {
             throw .disk(display, error)
         }
-        if count == 0 { throw .changed(display, "it became shorter") }
+        if count == 0 {
+            let isSame = (try? state()) == before
+            throw isSame ? .size(display, "less") : .changed(display, "it became shorter")
+        }
         sum.update(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
         offset += UInt64(count)
         return count
@@ -141,7 +144,7 @@ struct OpenedFile: ~Copyable {
             if now == before { return }
             if now.hasSameContents(as: before), try isSameAgain(), try state().hasSameContents(as: before) { return }
         } catch  where error.number == EFBIG {
-            throw .changed(display, "it holds more than its size says (pipe it to standard input instead)")
+            throw .size(display, "more")
         } catch {
             throw .disk(display, error)
         }

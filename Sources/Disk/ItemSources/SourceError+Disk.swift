@@ -41,8 +41,14 @@ extension SourceError {
         .at(path, .changed, "changed while it was sent: \(what); send it again")
     }
 
+    /// For a file of the kernel, whose size is not that of its contents.
+    static func size(_ path: String, _ what: String) -> SourceError {
+        .at(path, .changed, "it holds \(what) than its size says; pipe it to standard input instead")
+    }
+
     /// For an entry that is not a file, a folder or a link.
-    static func special(_ path: String, mode: mode_t) -> SourceError {
+    /// - Parameter isItem: whether it is the whole item, and no entry of a folder.
+    static func special(_ path: String, mode: mode_t, isItem: Bool = false) -> SourceError {
         let what =
             switch mode & S_IFMT {
             case S_IFIFO: "a named pipe"
@@ -50,6 +56,8 @@ extension SourceError {
             case S_IFCHR, S_IFBLK: "a device"
             default: "neither a file nor a folder"
             }
-        return .at(path, .unreadable, "is \(what) and cannot be sent; leave it out")
+        let isPipe = isItem && mode & S_IFMT == S_IFIFO
+        let advice = isPipe ? "to send what comes through it: COMMAND | waft send -" : "leave it out"
+        return .at(path, .unreadable, "is \(what) and cannot be sent; \(advice)")
     }
 }
