@@ -57,7 +57,7 @@ struct ListenerCycle: Sendable {
     func failed(_ error: any Error) {
         guard !(error is CancellationError) else { return }
         host.report(EndpointStatus("failed: \(error)"))
-        logger.warning("cannot listen for \(dialect.title)", metadata: ["reason": "\(error)"])
+        logger.warning("not reachable by \(dialect.title)", metadata: ["reason": "\(error)"])
     }
 
     /// Binds the socket that the service manager has opened, or else the port, or else any.
