@@ -38,6 +38,43 @@ struct TimeoutTests {
     }
 
     @Test(
+        "a resolver that never answers holds no command longer than its --timeout",
+        .enabled(if: Lab.isPossible, "NOT RUN: needs root, for a resolver of its own"))
+    func silentResolver() async throws {
+        try await withTemporaryFolder { folder in
+            // The C library would wait for minutes. The resolver ends with the command, and never answers.
+            try "nameserver 127.0.0.1\noptions timeout:30 attempts:5\n"
+                .write(toFile: folder + "/resolv.conf", atomically: false, encoding: .utf8)
+            try "hosts: files dns\n".write(toFile: folder + "/nsswitch.conf", atomically: false, encoding: .utf8)
+            try "x".write(toFile: folder + "/a", atomically: false, encoding: .utf8)
+            let resolver = """
+                import socket, subprocess, sys
+                s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                s.bind(('127.0.0.1', 53))
+                end = subprocess.run(sys.argv[1:]).returncode
+                s.setblocking(False)
+                print('asked for', s.recv(512)[13:19].decode())
+                sys.exit(end)
+                """
+            let script = """
+                ip link set lo up
+                mount --bind resolv.conf /etc/resolv.conf && mount --bind nsswitch.conf /etc/nsswitch.conf
+                exec python3 -c "$@"
+                """
+            for (name, exit) in [("nosuch", 10), ("nosuch:9238", 11)] {
+                let outcome = try await Host.loopback(folder + "/study").run(
+                    "/usr/bin/unshare",
+                    [
+                        "-m", "-n", "sh", "-c", script, "sh", resolver, Programs.waft, "send", "a", "--to", name,
+                        "--timeout", "1",
+                    ], in: folder)
+                #expect(outcome.exit == exit, "\(outcome)")
+                #expect(outcome.output.contains("asked for nosuch"), "\(outcome)")
+            }
+        }
+    }
+
+    @Test(
         "a peer that reports for ever that it is at work is 15, at any stage",
         arguments: ["card", "offers", "contents"])
     func stalling(stage: String) async throws {
