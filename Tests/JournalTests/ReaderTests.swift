@@ -34,6 +34,27 @@ struct ReaderTests {
         #expect(there.map(\.arrival.number) == [numbers[1], numbers[2]])
     }
 
+    @Test("finds an item whose handler failed after it was sent again, once, as the last arrival of it that failed")
+    func failedAgain() throws {
+        let journal = try Journal(folder: folder.path)
+        let numbers = try journal.arrive(2)
+        let calls = try (0..<3).map { _ in
+            try journal.sendAgain(sampleArrival(0).facts, of: numbers[0], isDelivered: true).number
+        }
+        func there(_ state: DeliveryState?) throws -> [ArrivalNumber] {
+            try reader.entriesThere(count: 10, filter: ArrivalFilter(state: state)).map(\.arrival.number)
+        }
+        try journal.end([numbers[0]], as: .yes)
+        try journal.end([calls[0]], as: .failed)
+        #expect(try there(.failed) == [calls[0]])
+        try journal.end([numbers[1], calls[1]], as: .failed)
+        #expect(try there(.failed) == [numbers[1], calls[1]])
+        #expect(try there(.yes) == [numbers[0]])
+        #expect(try there(nil) == numbers)
+        try journal.departed([numbers[0]], Departure(.removed, at: time(1)))
+        #expect(try there(.failed) == [numbers[1]])
+    }
+
     @Test("names each sender once for each name that it called itself by, the latest first")
     func senders() throws {
         let journal = try Journal(folder: folder.path)

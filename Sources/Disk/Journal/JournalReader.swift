@@ -64,6 +64,8 @@ package struct JournalReader: Sendable {
 
     /// Arrivals that are in the Inbox according to the journal, in the order of arrival, without their attempts.
     ///
+    /// An item that was sent again is there once: as the arrival that stored it or, with a state in the filter, as the last
+    /// arrival whose delivery is in that state.
     /// - Parameters:
     ///   - after: only entries with a higher number: for the next page.
     ///   - count: maximum number of entries.
@@ -74,7 +76,8 @@ package struct JournalReader: Sendable {
         try read(orElse: []) { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
-                    + "WHERE \(DepartureRow.holdsItem) AND number > ?1 AND \(Self.condition) ORDER BY number")
+                    + "WHERE \(filter.state == nil ? DepartureRow.holdsItem : Self.isLastInState) "
+                    + "AND number > ?1 AND \(Self.condition) ORDER BY number")
             return try Row.fetchCursor(statement, arguments: Self.arguments(after ?? ArrivalNumber(.min), filter))
                 .readable(limit: count, where: filter.matches, reporting: self.unreadable) {
                     try ArrivalRow.entry($0, self.dialects)
@@ -89,6 +92,12 @@ package struct JournalReader: Sendable {
 
     /// A filter's conditions in SQL; ?1 is the page.
     private static let condition = "(?2 IS NULL OR arrived >= ?2) AND (?3 IS NULL OR state = ?3)"
+
+    /// A condition: the item is there, and no later arrival of it is in the state ?3.
+    private static let isLastInState =
+        "\(DepartureRow.isThere) AND NOT EXISTS (SELECT 1 FROM arrivals AS later "
+        + "WHERE later.again = coalesce(arrivals.again, arrivals.number) AND later.number > arrivals.number "
+        + "AND later.state = ?3 AND later.stored_name IS NOT NULL)"
 
     private static func arguments(_ page: ArrivalNumber?, _ filter: ArrivalFilter) -> StatementArguments {
         [page?.value, filter.since?.milliseconds, filter.state?.rawValue]
