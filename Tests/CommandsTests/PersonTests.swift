@@ -70,4 +70,26 @@ struct PersonTests {
         #expect(lines[0].hasPrefix("kitchen                 contact   \(PeerID.sample(1).short)"))
         #expect(lines[1].hasPrefix("kitchen                 not your contact kitchen  \(key)"))
     }
+
+    @Test("in waft peers a remembered machine that the search finds too is one line, at its remembered address")
+    func listedOnce() {
+        func peer(_ number: UInt8, _ remembered: String?) -> FoundPeer {
+            var peer = FoundPeer(id: .sample(number), card: nil, target: PeerTarget(.keyed, addresses: []))
+            peer.remembered = remembered
+            return peer
+        }
+        let found = [peer(1, nil), peer(1, "lab7"), peer(2, nil), peer(1, "bench")]
+        #expect(PeersList.once(found).map(\.remembered) == ["lab7", nil, "bench"])
+    }
+
+    @Test("in waft peers the keys stand below each other, whatever script the names are in")
+    func aligned() throws {
+        for name in ["kitchen", "キッチン", "주방", "🍳 kitchen", "cuisine\u{301}", "آشپز\u{200C}خانه"] {
+            let peer = FoundPeer(
+                id: .sample(1), card: Card(name: name, device: "server"), target: PeerTarget(.keyed, addresses: []))
+            let line = PeersList.line(peer, try .sample(1, name))
+            let key = try #require(line.firstRange(of: PeerID.sample(1).short))
+            #expect(line[..<key.lowerBound].columns == 34, "\(line)")
+        }
+    }
 }

@@ -74,4 +74,15 @@ struct ProgressLineTests {
             #expect(line.text(bytes: 10, at: .now, width: width).columns <= width)
         }
     }
+
+    @Test(
+        "marks and joiners take no column, and an emoji that a selector makes takes two",
+        arguments: [
+            ("\u{1100}\u{1161}\u{11A8}", 2), ("می\u{200C}ر", 3), ("ක\u{DCA}\u{200D}ර", 2), ("x\u{200B}y", 2),
+            ("❤\u{FE0F}", 2), ("a\u{AD}b", 3), ("กำ\u{E49}", 2),
+        ])
+    func withoutWidth(_ text: String, _ columns: Int) {
+        #expect(text.columns == columns)
+        #expect(text.padded(to: 10).columns == 10 && text.padded(to: 1, gap: 1) == text + " ")
+    }
 }

@@ -46,6 +46,15 @@ struct ShareSheetTests {
             ])
     }
 
+    @Test("the columns stand below each other, whatever script the names are in")
+    func aligned() throws {
+        var sheet = sheet([peer(4, "キッチン"), peer(5, "주방 🍳")])
+        for line in sheet.open(width: 120) {
+            let standing = try #require(line.firstRange(of: "stranger"))
+            #expect(line[..<standing.lowerBound].columns == 21, "\(line)")
+        }
+    }
+
     @Test("a stranger with a contact's name stands below the contact, as not that contact")
     func impostor() {
         var sheet = sheet([peer(1, "kitchen"), peer(3, "kitchen")])

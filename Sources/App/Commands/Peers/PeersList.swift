@@ -82,9 +82,15 @@ struct PeersList: Sendable {
 
     // MARK: Lines
 
+    /// Each peer once: one that the search finds too stands at its remembered address.
+    static func once(_ peers: [FoundPeer]) -> [FoundPeer] {
+        let remembered = Set(peers.filter { $0.remembered != nil }.map(\.id))
+        return peers.filter { $0.remembered != nil || !remembered.contains($0.id) }
+    }
+
     private func show(_ peers: [(key: Key, peer: FoundPeer)]) {
-        let all = peers.map { ($0.peer, people.person($0.peer.id, callingItself: $0.peer.card?.name)) }
-        let width = all.map(\.1.standing.count).max() ?? 0
+        let all = Self.once(peers.map(\.peer)).map { ($0, people.person($0.id, callingItself: $0.card?.name)) }
+        let width = all.map(\.1.standing.columns).max() ?? 0
         for isContact in [true, false] {
             for (peer, person) in all where person.isContact == isContact {
                 Console.shared.result(Self.line(peer, person, width))
@@ -105,21 +111,17 @@ struct PeersList: Sendable {
         // A stranger without a key has the protocol beside its name already.
         let via = peer.dialect.provesKeys || peer.id.unprovenBy != nil ? "" : "  (\(peer.dialect.name))"
         let own = peer.remembered.map { "  (remembered as \(TerminalText.escaped($0)): present)" } ?? ""
-        let standing = padded(person.standing, to: max(width + 1, 9))
-        return "\(padded(person.name, to: nameWidth))\(standing) \(peer.id.short)  \(address)\(via)\(own)"
+        let standing = person.standing.padded(to: max(width + 1, 9), gap: 1)
+        return "\(person.name.padded(to: nameWidth, gap: 1))\(standing) \(peer.id.short)  \(address)\(via)\(own)"
     }
 
     private func away(_ name: String, _ address: String, _ reason: String) {
         if json { return EventLine.away(EventLine.Away(name: name, address: address, reason: reason)).print() }
         let (name, address) = (TerminalText.escaped(name), TerminalText.escaped(address))
-        Console.shared.result("\(Self.padded(name, to: Self.nameWidth))absent     \(address)  (remembered)")
+        Console.shared.result("\(name.padded(to: Self.nameWidth, gap: 1))absent     \(address)  (remembered)")
     }
 
     private static let nameWidth = 24
-
-    private static func padded(_ text: String, to width: Int) -> String {
-        text + String(repeating: " ", count: max(1, width - text.count))
-    }
 
     private func gone(_ id: PeerID) {
         if json { return EventLine.lost(EventLine.Lost(id)).print() }

@@ -83,8 +83,7 @@ struct HandlerSettingText {
         case .unknown(let type, let title):
             return "  " + HandlerText.escaped(title) + "  (Waft does not know \(HandlerText.escaped(type)))"
         case .setting(let setting):
-            let width = settings.all.map(\.key.count).max() ?? 0
-            let key = setting.key + String(repeating: " ", count: width - setting.key.count)
+            let key = setting.key.padded(to: settings.all.map(\.key.columns).max() ?? 0)
             let source = settings.isSet(setting) ? "set" : "the default"
             let title = setting.title.isEmpty ? "" : HandlerText.escaped(setting.title) + ": "
             let accepted = TerminalText.escaped(setting.expected, limit: 1_000)

@@ -96,13 +96,13 @@ struct ShareSheet {
         rows = ordered.map { .peer($0.id) } + activities.indices.map { .activity($0) }
         let left = ordered.enumerated().map { cell($0.offset + 1, $0.element) }
         let right = activities.enumerated().map { cell(ordered.count + $0.offset + 1, $0.element.title) }
-        let column = max(5 + Self.nameWidth + Self.standingWidth + 5, (left.map(\.count).max() ?? 0) + 2)
-        let widest = right.map(\.count).max() ?? 0
+        let column = max(5 + Self.nameWidth + Self.standingWidth + 5, (left.map(\.columns).max() ?? 0) + 2)
+        let widest = right.map(\.columns).max() ?? 0
         guard !left.isEmpty, column + widest < width else { return left + right }
         return (0..<max(left.count, right.count)).map { index in
             let one = left.indices.contains(index) ? left[index] : ""
             let other = right.indices.contains(index) ? right[index] : ""
-            return other.isEmpty ? one : padded(one, column) + other
+            return other.isEmpty ? one : one.padded(to: column, gap: 1) + other
         }
     }
 
@@ -114,16 +114,12 @@ struct ShareSheet {
             .compactMap(\.self).joined(separator: "  ")
         return cell(
             number,
-            padded(person.name, Self.nameWidth)
-                + (rest.isEmpty ? standing : padded(standing, Self.standingWidth) + rest))
+            person.name.padded(to: Self.nameWidth, gap: 1)
+                + (rest.isEmpty ? standing : standing.padded(to: Self.standingWidth, gap: 1) + rest))
     }
 
     private func cell(_ number: Int, _ text: String) -> String {
         String(repeating: " ", count: max(0, 3 - "\(number)".count)) + "\(number)  \(text)"
-    }
-
-    private func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(1, width - text.count))
     }
 
     // MARK: The answer
