@@ -68,21 +68,20 @@ struct OpenInList {
                     : "\(subject.head): \(name) needs a desktop: DISPLAY and WAYLAND_DISPLAY are not set")
         }
         let names = targets.prefix(20).map { TerminalText.escaped($0.name) }.joined(separator: ", ")
+        let things = subject.isFolder ? "folders" : TerminalText.escaped(type.identifier)
         throw CommandError(
-            .usage,
-            "\(subject.head): there is no \(TerminalText.escaped(word)) that opens it"
-                + (names.isEmpty ? "" : "; there are: \(names)"))
+            .usage, "\(subject.head): \(TerminalText.escaped(word)) does not open \(things)",
+            hint: names.isEmpty ? nil : "programs that do: \(names)")
     }
 
     /// Lines for people, escaped.
     var lines: [String] {
         let names = targets.map { TerminalText.escaped($0.name, limit: 40) }
-        let width = max(14, (names.map(\.count).max() ?? 0) + 2)
+        let width = max(14, (names.map(\.columns).max() ?? 0) + 2)
         let name = subject.arrival?.stored.name.text ?? subject.path
         return ["\(TerminalText.escaped(name, limit: 1_000))  \(TerminalText.escaped(type.identifier))"]
             + zip(targets, names).enumerated().map { index, row in
-                let padding = String(repeating: " ", count: width - row.1.count)
-                return "  \(index + 1)  \(row.1)\(padding)\(row.0.words)"
+                "  \(index + 1)  \(row.1.padded(to: width))\(row.0.words)"
             }
     }
 
