@@ -102,6 +102,23 @@ struct VaultTests {
         #expect(code { _ = try vault.fileKey(of: sealed) } == .locked)
     }
 
+    @Test("a file whose header was changed at any byte is foreign, and no fault of the keys")
+    func changedHeader() throws {
+        let identities = try folder.setUp(passphrase: passphrase, recovery: [])
+        let vault = Vault(folder)
+        try vault.unlock(identities)
+        let text = try header(vault, .unlessOpen).text
+        var parsed = 0
+        for index in text.indices {
+            var changed = text
+            changed[index] ^= 2
+            guard let header = try? AgeHeader(parsing: changed) else { continue }
+            parsed += 1
+            #expect(code { _ = try vault.fileKey(of: header) } == .foreign, "byte \(index)")
+        }
+        #expect(parsed > 100)
+    }
+
     @Test("after a rotation the old items can be opened, and new ones are sealed to new keys")
     func rotation() throws {
         let old = try folder.setUp(passphrase: passphrase, recovery: [])

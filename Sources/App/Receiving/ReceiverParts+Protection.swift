@@ -64,8 +64,11 @@ extension ReceiverParts {
             }
             return .protection(protectionReport)
         } catch {
-            return [.locked, .noIdentity].contains(error.code)
-                ? .locked(error.description) : .refused(error.description)
+            switch error.code {
+            case .locked, .noIdentity: return .locked(error.description)
+            case .foreign: return .itemFault(code: LeavingError.Code.mismatch.rawValue, reason: error.description)
+            default: return .refused(error.description)
+            }
         }
     }
 

@@ -135,7 +135,7 @@ package final class Vault: Sendable {
     /// The key of a sealed file.
     ///
     /// - Throws: `VaultError` `locked` if a key that is not in memory could open it, or one that is held; `noIdentity` in
-    ///   a drop box, `foreign` if no key opens it, `notSetUp`; `damaged`, `storage`.
+    ///   a drop box, `foreign` if no key opens it or its header was changed, `notSetUp`; `damaged`, `storage`.
     package func fileKey(of header: AgeHeader, for use: Use = .reading) throws(VaultError) -> SecretBytes {
         let (identities, refusal) = state.withLock { state -> ([AgeIdentity], VaultError) in
             let roles = IdentityRole.allCases.filter { use != .reading || !state.isHeld($0) }
@@ -152,7 +152,12 @@ package final class Vault: Sendable {
             if use != .recognising { state.withLock { $0.lastUse = .now } }
             return key
         } catch {
-            throw error == .noMatch ? refusal : VaultError("the header of the sealed file", error)
+            switch error {
+            case .noMatch: throw refusal
+            case .noCryptography: throw VaultError("the header of the sealed file", error)
+            case .malformed, .damaged, .truncated, .trailing, .unsupported:
+                throw VaultError(.foreign, "its header was changed since it was sealed: \(error)")
+            }
         }
     }
 

@@ -9,7 +9,7 @@ package struct VaultError: Error, Hashable, Sendable, CustomStringConvertible {
         case locked
         /// This machine has no private key at all: a drop box.
         case noIdentity
-        /// All keys are in memory, and none of them opens it.
+        /// All keys are in memory, and none of them opens it: its header was changed, or it belongs to other keys.
         case foreign
         /// There are no keys: `waft protection set-up` first.
         case notSetUp
@@ -39,7 +39,8 @@ package struct VaultError: Error, Hashable, Sendable, CustomStringConvertible {
     static let locked = VaultError(.locked, "it is sealed, and Waft is locked")
     static let noIdentity = VaultError(
         .noIdentity, "it is sealed to keys that are not on this machine, which is a drop box")
-    static let foreign = VaultError(.foreign, "it is sealed to a key that Waft does not have")
+    static let foreign = VaultError(
+        .foreign, "no key of Waft opens it: its header was changed, or it is sealed to a key that Waft does not have")
     static let notSetUp = VaultError(.notSetUp, "data protection is not set up")
 
     static func unusableKeys(_ reason: String) -> VaultError {

@@ -3,7 +3,6 @@ import Control
 import Desktop
 import Protection
 import Receiving
-import Secrets
 import Settings
 import Sharing
 
@@ -80,23 +79,5 @@ struct ProtectionPlace: Sendable {
         case .refused(let reason): throw CommandError(.unexpected, TerminalText.escaped(reason, limit: 1_000))
         default: throw CommandError(.unexpected, "the receiver gave no answer about data protection")
         }
-    }
-}
-
-extension Daemon {
-    /// The key of a sealed file, by the running receiver.
-    ///
-    /// - Parameter header: the header of age of the file: its first `AgeHeader.length` bytes.
-    /// - Throws: `CommandError`: `locked`, `notRunning`; `contentChanged` for a header that was changed.
-    static func fileKey(header: [UInt8]) async throws(CommandError) -> SecretBytes {
-        switch try await ask(.protection(.fileKey(header: Base64Text.text(header)))) {
-        case .fileKey(let text):
-            guard let key = text.decoded else { break }
-            return key
-        case .locked(let reason): throw .locked(reason)
-        case .refused(let reason): throw CommandError(.contentChanged, TerminalText.escaped(reason, limit: 1_000))
-        default: break
-        }
-        throw CommandError(.unexpected, "the receiver gave no key")
     }
 }

@@ -38,7 +38,8 @@ enum ReceiverKeys {
                 guard let key = text.decoded else { break }
                 return .success(key)
             case .locked(let reason): return .failure(VaultError(.locked, reason))
-            case .refused(let reason): return .failure(VaultError(.foreign, reason))
+            case .itemFault(_, let reason): return .failure(VaultError(.foreign, reason))
+            case .refused(let reason): return .failure(VaultError(.storage, reason))
             case nil: return .failure(noReceiver)
             default: break
             }

@@ -38,7 +38,8 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case protection(ProtectionReport)
     /// To `fileKey`: `SecretText.decoded`.
     case fileKey(SecretText)
-    /// To `reseal`: the item stays as it is. The code of a `LeavingError`, and one line for the user.
+    /// To `reseal`: the item stays as it is. To `fileKey`: no key opens the file. The code of a `LeavingError`, and one
+    /// line for the user.
     case itemFault(code: String, reason: String)
     /// A key that is needed is not in memory: one line for the user.
     case locked(String)

@@ -19,7 +19,7 @@ package struct LeavingError: Error, Hashable, Sendable, CustomStringConvertible 
         case noRoom
         /// It is sealed, and its key is not in memory.
         case locked
-        /// The copy differs from the item that was read.
+        /// The copy differs from the item that was read, or no key opens the item.
         case mismatch
         case disk
     }
@@ -40,9 +40,17 @@ package struct LeavingError: Error, Hashable, Sendable, CustomStringConvertible 
 
     init(_ what: String, _ error: SealedFileError) {
         switch error {
-        case .closed(let cause): self.init(cause.code == .locked ? .locked : .disk, "\(what): \(cause)")
+        case .closed(let cause): self.init(Self.code(cause), "\(what): \(cause)")
         case .damaged: self.init(.mismatch, "\(what): \(error)")
         case .system(let cause): self.init(what, cause)
+        }
+    }
+
+    private static func code(_ error: VaultError) -> Code {
+        switch error.code {
+        case .locked: .locked
+        case .foreign: .mismatch
+        default: .disk
         }
     }
 

@@ -96,9 +96,17 @@ package struct StoredDigestError: Error, Hashable, Sendable, CustomStringConvert
 }
 
 extension StoredDigestError {
+    private static func code(_ error: VaultError) -> Code {
+        switch error.code {
+        case .locked: .locked
+        case .foreign: .different
+        default: .unreadable
+        }
+    }
+
     init(_ error: SealedFileError, _ place: String) {
         switch error {
-        case .closed(let cause): self.init(cause.code == .locked ? .locked : .unreadable, place, cause.description)
+        case .closed(let cause): self.init(Self.code(cause), place, cause.description)
         case .damaged: self.init(.different, place, error.description)
         case .system(let cause): self.init(cause, place)
         }
