@@ -235,6 +235,32 @@ struct ReceivingTests {
         }
     }
 
+    @Test("a cancel that ends nothing is answered with 403, and never with 200")
+    func cancelNothing() async throws {
+        try await LocalSendLoopback.run { receiver in
+            #expect(try await receiver.postStatus("cancel") == 403)
+            #expect(try await receiver.postStatus("cancel?sessionId=another-sending") == 403)
+            let session = try #require(try await receiver.ask([.sample("a")]).session)
+            #expect(try await receiver.postStatus("cancel?sessionId=\(session.sessionId)") == 200)
+            #expect(try await receiver.postStatus("cancel?sessionId=\(session.sessionId)") == 403)
+        }
+    }
+
+    @Test("a part of a file is refused with 400, and the whole file is taken afterwards")
+    func part() async throws {
+        try await LocalSendLoopback.run { receiver in
+            let session = try #require(try await receiver.ask([.sample("a")]).session)
+            let path = "upload?sessionId=\(session.sessionId)&fileId=a&token=\(session.files["a"] ?? "")"
+            let status = try await RawSender.run(receiver.port) { sender in
+                try await sender.begin(path, "content-length: 5\r\ncontent-range: bytes 5-9/10")
+                try await sender.write("hello")
+                return try await sender.status()
+            }
+            #expect(status == 400 && receiver.inbox.names.isEmpty)
+            #expect(try await receiver.upload("hello", as: "a", in: session) == 200)
+        }
+    }
+
     @Test("a phone whose receiver stops gets 503 and no word of a cancellation, and one that is lost has not cancelled")
     func unanswered() async throws {
         try await LocalSendLoopback.run(.never) { receiver in

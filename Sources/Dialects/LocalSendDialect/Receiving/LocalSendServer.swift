@@ -287,18 +287,22 @@ package final class LocalSendServer: Sendable {
         try await exchange.respond(.ok, contentType: nil, body: ByteBuffer())
     }
 
+    /// Ends a session, or takes a waiting question back. A cancel that ends nothing is refused: it may be meant for a
+    /// sending of this machine, which takes it at a port of its own.
     private func cancel(_ exchange: HTTPExchange, _ target: RequestTarget, from visitor: Visitor) async throws {
-        let fault = TransferError.senderCancelled
         if let id = target["sessionId"] {
-            if let session = state.withLock({ $0.sessions[id] }), session.belongs(to: visitor) {
-                await close(session, fault)
+            guard let session = state.withLock({ $0.sessions[id] }), session.belongs(to: visitor) else {
+                return try await exchange.refuse(.forbidden, "No such session is received here")
             }
+            await close(session, .senderCancelled)
         } else {
             // The sender knows no number yet.
-            for waiting in state.withLock({ Array($0.waiting.values) })
-            where waiting.visitor.address == visitor.address && waiting.visitor.isAlso(visitor) { waiting.cancel() }
+            let waiting = state.withLock { Array($0.waiting.values) }.filter {
+                $0.visitor.address == visitor.address && $0.visitor.isAlso(visitor)
+            }
+            guard !waiting.isEmpty else { return try await exchange.refuse(.forbidden, "No question waits here") }
+            for question in waiting { question.cancel() }
         }
-        // The app answers so to everything.
         try await exchange.respond(.ok, contentType: nil, body: ByteBuffer())
     }
 
