@@ -146,6 +146,14 @@ struct ReceivingTests {
         }
     }
 
+    @Test("a receiver with too many questions is not a person who says no: 503")
+    func busy() async throws {
+        try await AirDropLoopback.run(.items([.tooManyOffersWait])) { receiver in
+            let answer = try await receiver.http { try await $0.post("/Ask", HandMadeAsk.files("a")) }
+            #expect(answer.status == .serviceUnavailable)
+        }
+    }
+
     @Test("a sender that goes away while people think takes its question with it")
     func withdrawn() async throws {
         try await AirDropLoopback.run(.never) { receiver in

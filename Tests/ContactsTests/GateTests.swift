@@ -229,6 +229,25 @@ struct GateTests {
         #expect(gate.waitingQuestions == 0)
     }
 
+    @Test("a stranger that asked too often in a minute hears how long to wait, and of waiting offers only if they wait")
+    func words() throws {
+        let gate = try gate()
+        let now = ContinuousClock.now
+        for _ in 0..<ContactBounds.questionsPerStranger {
+            #expect(gate.judge(offer([item()]), from: .sample(9), now: now).asks)
+        }
+        let later = gate.judge(offer([item()]), from: .sample(9), now: now + .milliseconds(20_500))
+        #expect(later.completed().map(\.reason) == ["too many questions in a minute; try again in 40 s"])
+        let refusal = gate.refusal(of: offer([item()]), from: .sample(9))
+        #expect(refusal?.first?.reason.hasPrefix("too many questions in a minute; try again in ") == true)
+        #expect(gate.judge(offer([item()]), from: .sample(9), now: now + .seconds(60)).asks)
+        let waiting = (0..<ContactBounds.waitingPerStranger).map { _ in
+            gate.judge(offer([item()]), from: .sample(8), now: now)
+        }
+        let fifth = gate.judge(offer([item()]), from: .sample(8), now: now)
+        #expect(waiting.allSatisfy(\.asks) && fifth.completed() == [.tooManyOffersWait])
+    }
+
     @Test("a stranger with a new key for each offer does not get further than all strangers may")
     func manyKeys() throws {
         let gate = try gate()
@@ -260,7 +279,7 @@ struct GateTests {
         var asked = 0
         for second in 0..<180 {
             let now = start + .seconds(second)
-            guard caps.begin(.sample(9), at: now) else { continue }
+            guard caps.begin(.sample(9), at: now) == nil else { continue }
             asked += 1
             caps.end(.sample(9))
         }

@@ -279,6 +279,14 @@ struct ReceivingTests {
         }
     }
 
+    @Test("a receiver with too many questions answers 503 and says why: the app shows other words than these with 409")
+    func busy() async throws {
+        try await LocalSendLoopback.run(.items([.tooManyOffersWait])) { receiver in
+            let answer = try await receiver.ask([.sample("a")])
+            #expect((answer.status, answer.message) == (503, ItemVerdict.tooManyOffersWait.reason))
+        }
+    }
+
     @Test(
         "a question that is no question is refused with 400",
         arguments: ["", "{}", "[]", #"{"info":{"alias":"a"},"files":{}}"#, #"{"info":{},"files":{"a":{}}}"#])

@@ -99,8 +99,10 @@ package struct AirDropServer: Sendable {
             await reception.judge(asked.offer, from: visitor, withdrawn: cause)
         }
         guard !Task.isCancelled, verdict.acceptsAnything else {
-            let isStopping = Task.isCancelled || verdict.items.first?.cause == .receiverStopped
-            return try await exchange.respondAndClose(isStopping ? .serviceUnavailable : .unauthorized)
+            // A refusal of this moment is no person's no.
+            let isPassing =
+                Task.isCancelled || verdict.isWorthRepeating || verdict.items.first?.cause == .receiverStopped
+            return try await exchange.respondAndClose(isPassing ? .serviceUnavailable : .unauthorized)
         }
         if asked.places.isEmpty {
             // There are only links: this answer ends the transfer and confirms that they are stored.

@@ -360,13 +360,14 @@ extension HTTPExchange {
         try await respondAndClose(status, body: body)
     }
 
-    /// Answers that nothing is taken. The app shows 204 as a success, and 403 as declined.
+    /// Answers that nothing is taken. The app shows 204 as a success, 403 as declined and 409 as busy with another
+    /// sender, but 503 with its message.
     fileprivate func refuse(_ verdict: Verdict) async throws {
         let item = verdict.items.first
         let status: HTTPResponseStatus =
             switch item?.answer {
             case .noRoom: .insufficientStorage
-            case .busy: .conflict
+            case .busy: .serviceUnavailable
             case .expired where item?.cause == .receiverStopped: .serviceUnavailable
             case .expired: .requestTimeout
             case .accepted, .declined, .ineligible, nil: .forbidden

@@ -45,8 +45,8 @@ package final class OfferGate: OfferGating {
         }
         let relation = snapshot.relation(of: peer, by: offer.dialect)
         let (policy, setting) = (policy(), setting().seen(by: offer.dialect))
-        if isFlood(offer, from: peer, relation, policy, setting, .now) {
-            return Array(repeating: Self.tooMany, count: offer.items.count)
+        if let hindrance = hindrance(of: offer, from: peer, relation, policy, setting, .now) {
+            return Array(repeating: Self.tooMany(hindrance), count: offer.items.count)
         }
         // Most policies decline nothing: the offer need not be judged twice.
         guard policy.mayDecline(relation, setting) else { return nil }
@@ -74,11 +74,15 @@ package final class OfferGate: OfferGating {
         let introduction = snapshot.introduction(of: peer, callingItself: offer.senderName)
         let (policy, setting) = (policy(), setting().seen(by: offer.dialect))
         let relation = snapshot.relation(of: peer, by: offer.dialect)
-        if isFlood(offer, from: peer, relation, policy, setting, now) { return Self.flooded(offer, introduction) }
+        if let hindrance = hindrance(of: offer, from: peer, relation, policy, setting, now) {
+            return Self.flooded(offer, introduction, hindrance)
+        }
         var answer = decided(offer, from: peer, relation, introduction, policy, setting)
         guard answer.asks, relation == .stranger else { return answer }
-        guard let question = caps.begin(peer, at: now) else { return Self.flooded(offer, introduction) }
-        answer.question = question
+        switch caps.begin(peer, at: now) {
+        case .success(let question): answer.question = question
+        case .failure(let hindrance): return Self.flooded(offer, introduction, hindrance)
+        }
         return answer
     }
 
@@ -92,26 +96,36 @@ package final class OfferGate: OfferGating {
             policy.decide(offer, from: relation, setting, dayAmount: dayAmount), setting)
     }
 
-    /// Whether the offer would cause a question although this stranger's limit of questions is reached. Only the first
+    /// Why the offer, which would cause a question, may not: this stranger's limit of questions is reached. Only the first
     /// item is judged, so that a flood costs little.
-    private func isFlood(
-        _ offer: Offer, from peer: PeerID, _ relation: PeerRelation, _ policy: Policy, _ setting: PolicySetting,
+    private func hindrance(
+        of offer: Offer, from peer: PeerID, _ relation: PeerRelation, _ policy: Policy, _ setting: PolicySetting,
         _ now: ContinuousClock.Instant
-    ) -> Bool {
-        guard relation == .stranger, let first = offer.items.first, !caps.hasRoom(for: peer, at: now) else {
-            return false
-        }
-        return policy.decide(first, of: OfferTotals(offer), from: relation, setting).outcome == .ask
+    ) -> QuestionCaps.Hindrance? {
+        guard relation == .stranger, let first = offer.items.first,
+            let hindrance = caps.hindrance(of: peer, at: now),
+            policy.decide(first, of: OfferTotals(offer), from: relation, setting).outcome == .ask
+        else { return nil }
+        return hindrance
     }
 
     private static let unknowable = ItemVerdict(
         .busy, reason: "the other side cannot read its contacts now", cause: .fault)
-    private static let tooMany = ItemVerdict(.busy, reason: "too many offers wait for an answer")
 
-    private static func flooded(_ offer: Offer, _ introduction: Introduction) -> GateAnswer {
+    private static func tooMany(_ hindrance: QuestionCaps.Hindrance) -> ItemVerdict {
+        switch hindrance {
+        case .waiting: .tooManyOffersWait
+        case .rate(let time):
+            ItemVerdict(.busy, reason: "too many questions in a minute; try again in \(time.wholeSeconds) s")
+        }
+    }
+
+    private static func flooded(
+        _ offer: Offer, _ introduction: Introduction, _ hindrance: QuestionCaps.Hindrance
+    ) -> GateAnswer {
         GateAnswer(
             offer: offer, introduction: introduction,
-            all: tooMany, because: "strangers have offered too much in too short a time")
+            all: tooMany(hindrance), because: "strangers have offered too much in too short a time")
     }
 
     /// Number of strangers' questions that wait now.
@@ -140,12 +154,13 @@ private final class CapKeeper: Sendable {
         caps = Mutex(QuestionCaps(bounds))
     }
 
-    func begin(_ peer: PeerID, at now: ContinuousClock.Instant) -> CountedQuestion? {
-        caps.withLock { $0.begin(peer, at: now) } ? CountedQuestion(peer, self) : nil
+    func begin(_ peer: PeerID, at now: ContinuousClock.Instant) -> Result<CountedQuestion, QuestionCaps.Hindrance> {
+        let hindrance = caps.withLock { $0.begin(peer, at: now) }
+        return hindrance.map { .failure($0) } ?? .success(CountedQuestion(peer, self))
     }
 
-    func hasRoom(for peer: PeerID, at now: ContinuousClock.Instant) -> Bool {
-        caps.withLock { $0.hasRoom(for: peer, at: now) }
+    func hindrance(of peer: PeerID, at now: ContinuousClock.Instant) -> QuestionCaps.Hindrance? {
+        caps.withLock { $0.hindrance(of: peer, at: now) }
     }
 
     func end(_ peer: PeerID) { caps.withLock { $0.end(peer) } }

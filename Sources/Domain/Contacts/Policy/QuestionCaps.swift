@@ -28,24 +28,41 @@ package struct QuestionCaps: Sendable {
         self.bounds = bounds
     }
 
+    /// Why a stranger may cause no question now.
+    package enum Hindrance: Error, Hashable {
+        /// Too many questions wait for an answer.
+        case waiting
+        /// Too many were asked within a minute. The value is the time until there is room again, more than zero.
+        case rate(Duration)
+    }
+
     /// Counts a question of a stranger, if the stranger may cause one more. It counts as waiting until `end`.
     ///
     /// A refused question is not counted: further attempts do not prolong the wait.
-    package mutating func begin(_ peer: PeerID, at now: ContinuousClock.Instant) -> Bool {
-        guard hasRoom(for: peer, at: now) else { return false }
+    /// - Returns: nil if it is counted.
+    package mutating func begin(_ peer: PeerID, at now: ContinuousClock.Instant) -> Hindrance? {
+        if let hindrance = hindrance(of: peer, at: now) { return hindrance }
         waiting[peer, default: 0] += 1
         waitingInAll += 1
         asked.append((peer, now))
-        return true
+        return nil
     }
 
-    /// Whether a stranger may cause one more question.
-    package mutating func hasRoom(for peer: PeerID, at now: ContinuousClock.Instant) -> Bool {
-        asked.removeAll { $0.at + .seconds(60) <= now }
-        return waitingInAll < bounds.waitingOfStrangers && waiting[peer, default: 0] < bounds.waitingPerStranger
-            && asked.count < bounds.inAMinuteOfStrangers
-            && asked.count(where: { $0.peer == peer }) < bounds.inAMinutePerStranger
+    /// Why a stranger may cause no further question; nil if it may.
+    package mutating func hindrance(of peer: PeerID, at now: ContinuousClock.Instant) -> Hindrance? {
+        asked.removeAll { $0.at + Self.minute <= now }
+        guard waitingInAll < bounds.waitingOfStrangers, waiting[peer, default: 0] < bounds.waitingPerStranger else {
+            return .waiting
+        }
+        let own = asked.filter { $0.peer == peer }
+        let oldest = [
+            asked.count < bounds.inAMinuteOfStrangers ? nil : asked.first?.at,
+            own.count < bounds.inAMinutePerStranger ? nil : own.first?.at,
+        ]
+        return oldest.compactMap(\.self).max().map { .rate($0 + Self.minute - now) }
     }
+
+    private static let minute: Duration = .seconds(60)
 
     /// Ends the wait of a question that `begin` has counted.
     package mutating func end(_ peer: PeerID) {

@@ -28,12 +28,19 @@ package enum EndCause: String, Sendable, Codable, CaseIterable {
 
     /// - Parameter time: shown in seconds, rounded up.
     package static func nobodyAnswered(within time: Duration) -> String {
-        let (seconds, rest) = time.components
-        return "nobody answered within \(seconds + (rest > 0 ? 1 : 0)) s"
+        "nobody answered within \(time.wholeSeconds) s"
     }
 }
 
+extension Duration {
+    /// Seconds, rounded up.
+    package var wholeSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
+}
+
 extension ItemVerdict {
+    /// The user has as many questions as are shown at a time.
+    package static let tooManyOffersWait = ItemVerdict(.busy, reason: "too many offers wait for an answer")
+
     /// An offer ended before anybody answered.
     package static func unanswered(_ cause: EndCause) -> ItemVerdict {
         ItemVerdict(.expired, reason: cause.words, cause: cause)

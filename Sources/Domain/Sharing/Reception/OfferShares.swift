@@ -35,7 +35,7 @@ enum OfferShares {
         if waiting.count(where: { $0.peer == claim.peer }) >= Limits.waitingOffersPerPeer
             || !waitingOffers.hasRoom(for: claim, beside: waiting, counting: { _ in 1 })
         {
-            return ItemVerdict(.busy, reason: "too many offers wait for an answer")
+            return .tooManyOffersWait
         }
         if open.count(where: { $0.peer == claim.peer }) >= Limits.openTransfersPerPeer {
             return ItemVerdict(.busy, reason: "too many transfers of yours are under way")
