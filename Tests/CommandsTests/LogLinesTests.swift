@@ -100,13 +100,17 @@ struct LogLinesTests {
         for event in [
             ReceiverEvent.reception(
                 .judged(offer, Verdict(all: .no, count: 1, digest: .xxh3_128), from: .sample(1))),
+            .reception(.judged(offer, Verdict(all: .privateRule, count: 1, digest: .xxh3_128), from: .sample(1))),
             .reception(.stored(arrival)), .reception(.opened(arrival, HandlerAnswer(.yes, exitCode: 0))),
         ] {
             ReceiverLog.write(event, people: Acquaintances(book), to: kept.logger)
         }
         let lines = kept.lines.withLock { $0 }
-        #expect(lines.count == 3)
-        #expect(zip(lines, ["<5>declined ", "<5>stored ", "<5>opened "]).allSatisfy { $0.hasPrefix($1) }, "\(lines)")
+        #expect(lines.count == 4)
+        #expect(
+            zip(lines, ["<5>declined ", "<5>declined ", "<5>stored ", "<5>opened "]).allSatisfy { $0.hasPrefix($1) },
+            "\(lines)")
         #expect(lines.allSatisfy { $0.contains(" contact=anna ") }, "\(lines)")
+        #expect(lines[0].contains("the user said no") && lines[1].contains("a rule says no"), "\(lines)")
     }
 }

@@ -198,7 +198,7 @@ struct OfferTextTests {
         #expect(answered["acceptedCount"] as? Int == 1)
         let answers = try #require(answered["answers"] as? [[String: Any]])
         #expect(answers.map { $0["answer"] as? String } == ["accepted", "declined"])
-        #expect(answers.map { $0["reason"] as? String } == [nil, "the other side said no"])
+        #expect(answers.map { $0["reason"] as? String } == [nil, "the user said no"])
 
         let ready = try document(EventLine(.ready(.sample)).text)
         #expect(ready["event"] as? String == "ready" && ready["port"] as? Int == 9_238)

@@ -113,11 +113,13 @@ extension EventLine.Item {
 }
 
 extension EventLine.Answers {
-    init(_ verdict: Verdict) {
+    /// - Parameter reason: of the words for the sender and for the receiver.
+    init(_ verdict: Verdict, reason: (ItemVerdict) -> String = \.reason) {
         acceptedCount = verdict.items.count { $0.answer == .accepted }
         count = verdict.items.count
         answers = verdict.items.prefix(EventLine.shownItems).enumerated().map { number, item in
-            EventLine.Answer(item: number, answer: item.answer.rawValue, reason: item.reason, cause: item.cause)
+            EventLine.Answer(
+                item: number, answer: item.answer.rawValue, reason: reason(item), cause: item.cause)
         }
     }
 }

@@ -37,7 +37,7 @@ enum ReceiverLog {
             }
             // This line is the only trace of an offer of which no item is accepted.
             let refused = verdict.items.first { $0.answer != .accepted && $0.reason != ItemVerdict.leftOut.reason }
-            let reason = refused.flatMap { $0.reason.isEmpty ? nil : $0.reason } ?? "-"
+            let reason = refused.flatMap { $0.reason.isEmpty ? nil : $0.reasonHere } ?? "-"
             let facts: Logger.Metadata = [
                 "accepted": "\(accepted)", "reason": "\(TerminalText.escaped(reason))",
                 "cause": "\(refused?.cause?.rawValue ?? "-")",

@@ -88,7 +88,7 @@ struct ReceiverRendering: Sendable {
         let answer = verdict.items.first { $0.reason != ItemVerdict.leftOut.reason } ?? verdict.items.first
         // The reason of the user's own no is for the sender.
         guard let answer, answer != .no else { return "declined" }
-        return OutcomeWords.line(answer)
+        return OutcomeWords.line(answer, answer.reasonHere)
     }
 
     // MARK: For programs
@@ -101,7 +101,7 @@ struct ReceiverRendering: Sendable {
             EventLine.offer(EventLine.ReceivedOffer(offer, from: sender(of: offer, peer))).print()
         case .reception(.judged(let offer, let verdict, let peer)):
             let sender = EventLine.Sender(offer, from: sender(of: offer, peer))
-            EventLine.answered(.received(offer: nil, sender, EventLine.Answers(verdict))).print()
+            EventLine.answered(.received(offer: nil, sender, EventLine.Answers(verdict, reason: \.reasonHere))).print()
         case .reception(.stored(let arrival)):
             Console.shared.result { EventLine.stored(.received(arrived(arrival))).text }
         case .reception(.opened(let arrival, let answer)):

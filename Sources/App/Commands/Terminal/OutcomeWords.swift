@@ -19,8 +19,9 @@ enum OutcomeWords {
     }
 
     /// An answer with its reason, escaped.
-    static func line(_ verdict: ItemVerdict) -> String {
-        let reason = TerminalText.escaped(verdict.reason)
+    /// - Parameter reason: nil for that of the verdict, which is in words for the sender.
+    static func line(_ verdict: ItemVerdict, _ reason: String? = nil) -> String {
+        let reason = TerminalText.escaped(reason ?? verdict.reason)
         if verdict.answer == .expired, let cause = verdict.cause {
             // The reason may have the time in it. One that the other side has made up does not stand alone.
             if reason.isEmpty { return cause.words }

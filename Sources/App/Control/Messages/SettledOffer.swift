@@ -52,7 +52,7 @@ package struct SettledOffer: Codable, Sendable, Equatable {
         }
         answers = verdicts.prefix(OfferSummary.shownItems).map { verdict in
             Answer(
-                answer: verdict.answer.rawValue, reason: verdict.reason.isEmpty ? nil : verdict.reason,
+                answer: verdict.answer.rawValue, reason: verdict.reason.isEmpty ? nil : verdict.reasonHere,
                 cause: verdict.cause)
         }
     }

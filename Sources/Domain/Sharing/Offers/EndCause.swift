@@ -52,6 +52,12 @@ extension ItemVerdict {
     /// The refusal by a rule of the user that is private: the sender cannot distinguish it from `no`.
     package static let privateRule = ItemVerdict(.declined, reason: no.reason, cause: .rule)
 
+    /// The reason in words for the receiver's own user, who may know whether a person or a rule refused.
+    package var reasonHere: String {
+        guard answer == .declined, reason == Self.no.reason else { return reason }
+        return cause == .rule ? "a rule says no" : "the user said no"
+    }
+
     /// The cause as its sender may know it.
     package var causeForSender: EndCause? { answer == .declined && reason == Self.no.reason ? Self.no.cause : cause }
 }
