@@ -86,7 +86,7 @@ struct TreeSourceTests {
     @Test("that has no name of its own needs one")
     func root() throws {
         mkdir(folder / "x", 0o755)
-        let found = fault { _ = try ItemSources.make(path: "/") }
+        let found = fault { _ = try ItemSources.make(path: "/", canName: true) }
         #expect(found == SourceError(.unreadable, "/: has no name of its own; give it one with --name"))
     }
 

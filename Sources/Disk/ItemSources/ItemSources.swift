@@ -15,6 +15,7 @@ package enum ItemSources {
     ///   - name: the name to send it under; nil for its own name (for a link, the name of the link).
     ///   - type: nil for the type by the name's extension and the kind.
     ///   - selection: the entries of a folder that are sent.
+    ///   - canName: whether the user can be told to give a name with `--name`.
     ///   - leftOut: called with each entry of a folder that cannot be sent and is left out.
     /// - Throws: `SourceError`: `missing` or `unreadable`, with the path, the reason and advice.
     package static func make(
@@ -23,11 +24,12 @@ package enum ItemSources {
         type: UniformType? = nil,
         registry: TypeRegistry = .system,
         selection: TreeSelection = .everything,
+        canName: Bool = false,
         leftOut: @escaping (SourceError) -> Void = { _ in }
     ) throws(SourceError) -> any ItemSource {
         if path.utf8.isEmpty { throw SourceError(.missing, "\"\": the path is empty") }
         let mode = try self.mode(of: path)
-        let name: SafeName = if let name { name } else { try self.name(of: path) }
+        let name: SafeName = if let name { name } else { try self.name(of: path, canName: canName) }
         switch mode & S_IFMT {
         case S_IFREG:
             let type = type ?? registry.type(forFileName: name.text, kind: .regularFile)
@@ -74,7 +76,7 @@ package enum ItemSources {
         }
     }
 
-    private static func name(of path: String) throws(SourceError) -> SafeName {
+    private static func name(of path: String, canName: Bool = false) throws(SourceError) -> SafeName {
         var last = PathText.lastName(of: path)
         if last.isEmpty || last == "." || last == ".." {
             guard let resolved = realpath(path, nil) else { throw .disk(path, .last) }
@@ -84,9 +86,11 @@ package enum ItemSources {
         do {
             return try SafeName(last)
         } catch  where error == .empty {
-            throw .at(path, .unreadable, "has no name of its own; give it one with --name")
+            throw .at(
+                path, .unreadable,
+                "has no name of its own; \(canName ? "give it one with --name" : "name what is in it")")
         } catch {
-            throw .name(path, error, advice: "rename it, or give another name with --name")
+            throw .name(path, error, advice: canName ? "rename it, or give another name with --name" : "rename it")
         }
     }
 }

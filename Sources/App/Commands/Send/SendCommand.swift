@@ -165,7 +165,7 @@ struct SendCommand: AsyncParsableCommand {
                 activity: queue.queue ? SendSources.queue : SendSources.airdrop, name: name, type: type,
                 peers: max(names.count, 1),
                 selection: TreeSelection(excluded: exclude, skipsUnsendable: skipUnreadable), canLeaveOut: !queue.queue,
-                leftOut: omissions.show
+                canName: true, leftOut: omissions.show
             ).make()
         } catch {
             throw await MistakenPeers(context: context, searches: names.isEmpty).explained(error, among: paths)

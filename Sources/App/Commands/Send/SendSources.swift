@@ -22,6 +22,8 @@ struct SendSources {
     var selection = TreeSelection.everything
     /// Whether the command can be told to send without the parts that cannot be sent.
     var canLeaveOut = true
+    /// Whether the command has `--name`.
+    var canName = false
     /// Called with each item or entry that cannot be sent and is left out.
     var leftOut: (SourceError) -> Void = { _ in }
 
@@ -157,7 +159,8 @@ struct SendSources {
                 if CommandWords.isRepaired(path) {
                     throw SourceError(.unreadable, "\(PathText.printable(path)): \(NameError.notUTF8); rename it")
                 }
-                return try ItemSources.make(path: path, name: name, type: type, selection: selection, leftOut: leftOut)
+                return try ItemSources.make(
+                    path: path, name: name, type: type, selection: selection, canName: canName, leftOut: leftOut)
             }
             if !goesOn { break }
         }

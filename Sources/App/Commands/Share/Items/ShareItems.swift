@@ -73,12 +73,13 @@ struct ShareItems {
     /// The name of the only item, or the number of items; not escaped.
     var title: String { items.count == 1 ? items[0].offered.name.text : "\(items.count) items" }
 
-    /// Lines for people, escaped: the first few items with type and size.
+    /// Lines for people, escaped: the first few items with kind and size.
     var lines: [String] {
         let shown = items.prefix(Self.shownItems).map { item -> String in
             let size = item.offered.size.map { ", " + ByteCount.text($0) } ?? ""
             let name = TerminalText.escaped(item.offered.name.text, limit: 400)
-            return "\(name)  \(TerminalText.escaped(item.offered.type.identifier))\(size)"
+            let type = TypeRegistry.system.name(of: item.offered.type)
+            return "\(name)  \(TerminalText.escaped(type, limit: 80))\(size)"
         }
         return shown + (items.count > shown.count ? ["and \(items.count - shown.count) more"] : [])
     }
