@@ -50,6 +50,28 @@ struct PersonTests {
         #expect(nameless.word == nil)
     }
 
+    @Test(
+        "a name that is shown is a name that is taken",
+        arguments: [
+            #"Ask "q" <b>"#, "it's", "a\u{202E}b", "a    b", "tab\there", "k7qf-9m2c-x4ap-t0zd", "`x`", "",
+            "👩\u{200D}👧", String(repeating: "\u{200D}x", count: 15),
+        ])
+    func taken(name: String) throws {
+        let person = try Person.sample(2, name)
+        for shown in [person.name, TerminalText.peerName(name), TerminalText.escaped(name, limit: 64)]
+        where !shown.isEmpty {
+            #expect(person.isNamed(shown), "\(shown)")
+        }
+        #expect(!person.isNamed("another"))
+        guard (try? ContactName(name)) != nil else { return }
+        let contact = try Person.sample(1, "x", contacts: [name])
+        let known = Contact(
+            id: .sample(1), name: try ContactName(name),
+            verification: Verification(.comparedCode, at: WallTime(milliseconds: 0)))
+        let book = ContactSnapshot(contacts: [known], blockedStrangers: [])
+        for shown in [contact.name, contact.line] { #expect(book.contact(named: shown) == known, "\(shown)") }
+    }
+
     @Test("a stranger that has a contact's name is not that contact, and its name is no word for it")
     func impostor() throws {
         let person = try Person.sample(2, "kitchen", contacts: ["Kitchen"])

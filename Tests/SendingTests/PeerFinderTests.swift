@@ -25,6 +25,11 @@ struct PeerFinderTests {
         return try await finder.resolve(.name("mac"), within: .seconds(20))
     }
 
+    private func find(_ name: String, _ peers: FoundPeer...) async throws -> PeerTarget {
+        let finder = PeerFinder(endpoints: [ScriptedEndpoint(dialect: .keyed, peers: peers)], searches: true)
+        return try await finder.resolve(.name(name), within: .seconds(20))
+    }
+
     @Test("finds one peer without a key that was started again, while the record of its old instance is still there")
     func restarted() async throws {
         let target = try await find(peer(.keyless, 1, [old]), peer(.keyless, 2, [old]))
@@ -86,6 +91,33 @@ struct PeerFinderTests {
         }
         let late = WallTime(milliseconds: WallTime.now.milliseconds + 600_000)
         #expect(scanned.recent() == [old] && scanned.recent(now: late).isEmpty)
+    }
+
+    @Test("takes a name as Waft shows it, and asks if two peers are shown by the same name")
+    func shown() async throws {
+        var quoted = peer(.keyed, 1, [old])
+        quoted.card = Card(name: #"Ask "q" <b>"#, device: "x")
+        #expect(try await find("Ask _q_ <b>", quoted).addresses == [old])
+        var plain = peer(.keyed, 2, [new])
+        plain.card = Card(name: "Ask _q_ <b>", device: "x")
+        #expect(try await find(#"ask "q" <b>"#, quoted, plain).addresses == [old])
+        let failure = await #expect(throws: SendError.self) { try await find("Ask _q_ <b>", quoted, plain) }
+        #expect(failure?.description.hasPrefix("2 peers are called Ask _q_ <b>; ") == true)
+    }
+
+    @Test("takes the shown form of a contact's name for the contact, and for no stranger of that name")
+    func shownContact() async throws {
+        let folder = TemporaryFolder()
+        let book = ContactBook(path: folder / "contacts.json")
+        try book.allow(.sample(7), named: try ContactName("👩\u{200D}👧"), Verification(.keyID, at: .now))
+        var stranger = peer(.keyed, 1, [old])
+        stranger.card = Card(name: #"👩\u{200D}👧"#, device: "x")
+        var contact = peer(.keyed, 7, [new])
+        contact.card = Card(name: "family", device: "x")
+        let endpoint = ScriptedEndpoint(dialect: .keyed, peers: [stranger, contact])
+        let finder = PeerFinder(endpoints: [endpoint], contacts: book, searches: true)
+        let target = try await finder.resolve(.name(#"👩\u{200D}👧"#), within: .seconds(20))
+        #expect(target.addresses == [new])
     }
 
     @Test("takes a host of that name if no peer has it, long before the search ends")

@@ -16,14 +16,16 @@ struct PeerReferenceTests {
         #expect(try PeerReference(text) == .address(host: host, port: port))
     }
 
-    @Test("everything without a port is a name", arguments: ["kitchen", "k7qf-9m2c", "nas.lan", "käse küche", "a b"])
+    @Test(
+        "everything without a port is a name",
+        arguments: ["kitchen", "k7qf-9m2c", "nas.lan", "käse küche", "a b", "a:b", "Anna: phone", "[x y] z"])
     func names(text: String) throws {
         #expect(try PeerReference(text) == .name(text))
     }
 
     @Test(
         "a reference to no peer is refused",
-        arguments: ["", "a:b", "a:0", "a:65536", ":80", "[::1]x", "[::1]:", String(repeating: "x", count: 256)])
+        arguments: ["", "a:", "a:0", "a:65536", ":80", "[::1]x", "[::1]:", String(repeating: "x", count: 256)])
     func refused(text: String) {
         #expect(throws: PeerReference.FormatError.self) { try PeerReference(text) }
     }

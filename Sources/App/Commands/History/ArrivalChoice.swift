@@ -91,7 +91,7 @@ struct ArrivalChoice: Sendable {
         }
         let senders = try JournalReading.read { reader throws(JournalError) in try reader.senders() }
         let named = senders.filter { $0.peer.hasPrefix(text) }
-        let found = named.isEmpty ? senders.filter { $0.name.lowercased() == text.lowercased() } : named
+        let found = named.isEmpty ? senders.filter { TypedName.means(text, $0.name) } : named
         guard found.isEmpty else { return Set(found.map(\.peer)) }
         var seen: Set<PeerID> = []
         let names = senders.filter { seen.insert($0.peer).inserted }

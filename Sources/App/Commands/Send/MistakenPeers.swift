@@ -33,7 +33,7 @@ struct MistakenPeers {
 
     private func named(_ words: [String]) async -> (word: String, standing: String)? {
         let people = context.people
-        for word in words where (try? people.contact(word))?.name == (try? ContactName(word)) {
+        for word in words where people.isContact(named: word) {
             return (word, "a contact")
         }
         for word in words where (try? context.home.rememberedPeers.peer(named: word)) != nil {
@@ -42,7 +42,7 @@ struct MistakenPeers {
         guard searches, let peers = try? SharePeers(context) else { return nil }
         for await case .found(let peer) in peers.events(for: Self.looking) {
             guard peer.person.introduction.claims == nil else { continue }
-            if let word = words.first(where: { $0.lowercased() == peer.person.ownName?.lowercased() }) {
+            if let word = words.first(where: { peer.person.isNamed($0) }) {
                 return (word, "a machine in view")
             }
         }

@@ -10,7 +10,7 @@ package enum TerminalText {
     static func shellWord(_ text: String, limit: Int = 200) -> String { ShellWord.quoted(escaped(text, limit: limit)) }
 
     /// The name that a peer gives itself, escaped.
-    static func peerName(_ name: String) -> String { escaped(ShownText.peerName(name), limit: 64) }
+    static func peerName(_ name: String) -> String { escaped(ShownText.peerName(name), limit: TypedName.shownLength) }
 
     /// A line of JSON that says the same, with nothing in it that a terminal obeys: JSON leaves DEL, the controls above
     /// it and those of direction as they are, and people look at such lines, too.

@@ -290,7 +290,7 @@ package struct PeerFinder: Sendable {
     }
 
     private static func matches(_ peer: FoundPeer, _ name: String) -> Bool {
-        peer.card?.name == name || peer.card?.name.lowercased() == name.lowercased() || peer.id.hasPrefix(name)
+        peer.card.map { TypedName.means(name, $0.name) } ?? false || peer.id.hasPrefix(name)
             || !peer.dialect.provesKeys && peer.target.announcement?.instance == name
     }
 

@@ -20,13 +20,14 @@ package enum PeerReference: Hashable, Sendable, CustomStringConvertible {
             throw FormatError(description: "a peer's name has 1 to 255 bytes")
         }
         let standard = Self.defaultPort
-        if text.first == "[", let end = text.lastIndex(of: "]") {
-            let host = String(text[text.index(after: text.startIndex)..<end])
+        if text.first == "[", let end = text.lastIndex(of: "]"),
+            case let host = String(text[text.index(after: text.startIndex)..<end]), Self.isHost(host)
+        {
             let rest = text[text.index(after: end)...]
             self = .address(host: host, port: rest.isEmpty ? standard : try Self.port(rest.dropFirst(), of: text))
         } else if Self.isAddress(text) {
             self = .address(host: text, port: standard)
-        } else if let colon = text.lastIndex(of: ":") {
+        } else if let colon = text.lastIndex(of: ":"), text[colon...].dropFirst().utf8.allSatisfy(Self.isDigit) {
             let host = String(text[..<colon])
             let port = try Self.port(text[text.index(after: colon)...], of: text)
             guard !host.isEmpty else { throw FormatError(description: "\(text) names no host before its port") }
@@ -62,8 +63,10 @@ package enum PeerReference: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        byte < 0x80 && (Unicode.Scalar(byte).properties.isAlphabetic || (0x30...0x39).contains(byte))
+        byte < 0x80 && (Unicode.Scalar(byte).properties.isAlphabetic || isDigit(byte))
     }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     private static func isAddress(_ text: String) -> Bool {
         let bare = text.split(separator: "%", maxSplits: 1).first.map(String.init) ?? text

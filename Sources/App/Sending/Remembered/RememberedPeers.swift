@@ -69,8 +69,8 @@ package struct RememberedPeers: Sendable {
     /// - Returns: nil if no remembered peer has this name.
     /// - Throws: as `all`.
     package func peer(named name: String) throws(RememberedPeerError) -> RememberedPeer? {
-        guard let name = try? ContactName(name) else { return nil }
-        return try all().first { $0.name == name }
+        let peers = try all()
+        return Self.place(of: name, in: peers).map { peers[$0] }
     }
 
     /// Adds a peer. One of the same name is replaced.
@@ -97,13 +97,19 @@ package struct RememberedPeers: Sendable {
     /// - Throws: `RememberedPeerError` `unknown`, `damaged`, `storage`.
     @discardableResult
     package func forget(_ name: String) throws(RememberedPeerError) -> RememberedPeer {
-        let wanted = try? ContactName(name)
-        return try change { peers throws(RememberedPeerError) in
-            guard let place = peers.firstIndex(where: { $0.name == wanted }) else {
+        try change { peers throws(RememberedPeerError) in
+            guard let place = Self.place(of: name, in: peers) else {
                 throw RememberedPeerError(.unknown, "no peer is remembered as \"\(ShownText.line(name, limit: 64))\"")
             }
             return peers.remove(at: place)
         }
+    }
+
+    /// The place of the peer with a name that a user typed; nil for none.
+    private static func place(of name: String, in peers: [RememberedPeer]) -> Int? {
+        let wanted = try? ContactName(name)
+        return peers.firstIndex { $0.name == wanted }
+            ?? (TypedName.isEscaped(name) ? peers.firstIndex { TypedName.means(name, $0.name.text) } : nil)
     }
 
     private func change<Value>(

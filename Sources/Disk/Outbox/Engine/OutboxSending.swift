@@ -56,7 +56,7 @@ package struct OutboxAppearance: Sendable, Hashable {
     func matches(_ record: OutboxStore.Record) -> Bool {
         if let key = record.job.destination.key ?? record.standing.peer { return key == id }
         let text = record.job.destination.text
-        return name?.lowercased() == text.lowercased() || id.hasPrefix(text)
+        return name.map { TypedName.means(text, $0) } ?? false || id.hasPrefix(text)
     }
 }
 

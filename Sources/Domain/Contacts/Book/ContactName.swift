@@ -22,7 +22,7 @@ package struct ContactName: Hashable, Sendable, CustomStringConvertible {
                     + "characters in it that cannot be printed")
         }
         let joiners: Set<Unicode.Scalar> = ["\u{200D}", "\u{FE0E}", "\u{FE0F}"]
-        guard !text.unicodeScalars.contains(where: { NameFolding.isUnseen($0) && !joiners.contains($0) }) else {
+        guard !text.unicodeScalars.contains(where: { ShownText.isUnseen($0) && !joiners.contains($0) }) else {
             throw .unfit("\(text.quoted) cannot be the name of a contact: it has characters in it that cannot be seen")
         }
         let key = NameFolding.key(text)

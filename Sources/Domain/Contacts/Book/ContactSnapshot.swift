@@ -27,14 +27,20 @@ package struct ContactSnapshot: Sendable {
 
     package subscript(id: PeerID) -> Contact? { byID[id].map { contacts[$0] } }
 
-    /// The contact with this name; case, normalisation and invisible characters do not matter. With the mark behind it, as
-    /// Waft prints a contact, a name means the same.
+    /// The contact with this name; case, normalisation and invisible characters do not matter. As Waft shows a contact,
+    /// with the mark behind it and with numbers for characters that cannot be seen, a name means the same.
     package func contact(named name: String) -> Contact? {
         guard name.utf8.prefix(1_024).count < 1_024 else { return nil }
-        if let place = byName[NameFolding.key(name)] { return contacts[place] }
+        if let contact = contact(typed: name) { return contact }
         guard name.hasSuffix("✓") else { return nil }
-        let plain = String(name.dropLast().reversed().drop { $0 == " " }.reversed())
-        return byName[NameFolding.key(plain)].map { contacts[$0] }
+        return contact(typed: String(name.dropLast().reversed().drop { $0 == " " }.reversed()))
+    }
+
+    private func contact(typed name: String) -> Contact? {
+        if let place = byName[NameFolding.key(name)] { return contacts[place] }
+        guard TypedName.isEscaped(name) else { return nil }
+        let shown = contacts.filter { TypedName.means(name, $0.name.text) }
+        return shown.count == 1 ? shown[0] : nil
     }
 
     /// The contact for a text that a user types: its name, or the beginning of its key's id (`PeerID.shortestPrefix`
@@ -106,16 +112,8 @@ extension ContactSnapshot {
         }
         let alike = name.map { impersonated(by: $0, of: id) } ?? []
         return Introduction(
-            strangerNamed: name.map(Self.shown) ?? "", key: id.unprovenBy == nil ? id.short : nil,
+            strangerNamed: name.map(TypedName.ofStranger) ?? "", key: id.unprovenBy == nil ? id.short : nil,
             unprovenBy: id.unprovenBy, claims: alike.first?.name.text, warning: warning(of: id, alike))
-    }
-
-    /// A stranger's name, cleaned.
-    private static func shown(_ name: String) -> String {
-        let seen = String(
-            String.UnicodeScalarView(PeerName.fit(name).unicodeScalars.filter { !NameFolding.isUnseen($0) }))
-        let fit = ShownText.peerName(seen)
-        return fit.isEmpty ? "unnamed" : fit
     }
 
     /// - Parameter alike: the contacts whose names its name resembles.

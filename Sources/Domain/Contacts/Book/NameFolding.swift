@@ -49,16 +49,8 @@ package enum NameFolding {
     /// Removes controls, directions, joiners, variation selectors and similar characters.
     private static func seen(_ text: String) -> String {
         var seen = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars where !isUnseen(scalar) { seen.append(scalar) }
+        for scalar in text.unicodeScalars where !ShownText.isUnseen(scalar) { seen.append(scalar) }
         return String(seen)
-    }
-
-    static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar.properties.isDefaultIgnorableCodePoint || ShownText.blanks.contains(scalar) { return true }
-        return switch scalar.properties.generalCategory {
-        case .control, .format: true
-        default: false
-        }
     }
 
     /// The accents of Latin, Greek and Cyrillic. In other scripts such marks are vowels.

@@ -1,3 +1,5 @@
+import Sharing
+
 /// How closely a stranger's name resembles the names of contacts, apart from names that look the same.
 ///
 /// A name is similar if it contains a contact's name as whole words (`Oven (contact)`). It is also similar if one
@@ -21,7 +23,7 @@ struct NameLikeness {
         whole = Array(skeleton.unicodeScalars)
         key = Self.plain(name)
         let words = name.unicodeScalars.split { !$0.properties.isAlphabetic && $0.properties.numericType == nil }
-            .filter { !$0.allSatisfy(NameFolding.isUnseen) }
+            .filter { !$0.allSatisfy(ShownText.isUnseen) }
         var skeletons = [skeleton]
         for first in words.indices where words.count > 1 {
             var run = ""

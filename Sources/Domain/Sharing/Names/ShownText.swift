@@ -106,6 +106,15 @@ package enum ShownText {
         }
     }
 
+    /// Whether a scalar is drawn as nothing: a control, a direction, a joiner, a variation selector or a blank.
+    package static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.properties.isDefaultIgnorableCodePoint || blanks.contains(scalar) { return true }
+        return switch scalar.properties.generalCategory {
+        case .control, .format: true
+        default: false
+        }
+    }
+
     /// Scalars that are letters or signs by their category, but are drawn as nothing.
     package static let blanks: Set<Unicode.Scalar> = [
         "\u{115F}", "\u{1160}", "\u{17B4}", "\u{17B5}", "\u{2800}", "\u{3164}", "\u{FFA0}", "\u{FFFC}", "\u{1D159}",

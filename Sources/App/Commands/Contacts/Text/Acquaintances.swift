@@ -24,6 +24,9 @@ struct Acquaintances: Sendable {
     /// - Throws: `ContactError`, as `ContactSnapshot.find`, and if the contacts cannot be read.
     func contact(_ text: String) throws(ContactError) -> Contact { try book.snapshot().find(text) }
 
+    /// Whether a contact has this name. False if they cannot be read. May block on the disk.
+    func isContact(named text: String) -> Bool { (try? book.snapshot())?.contact(named: text) != nil }
+
     /// Number of contacts; 0 if they cannot be read. May block on the disk.
     var contactCount: Int { (try? book.snapshot())?.contacts.count ?? 0 }
 }

@@ -45,7 +45,8 @@ struct Person: Sendable {
 
     /// In the column of names in a list.
     var name: String {
-        introduction.name.isEmpty ? "(does not tell its name)" : TerminalText.escaped(introduction.name, limit: 64)
+        introduction.name.isEmpty
+            ? "(does not tell its name)" : TerminalText.escaped(introduction.name, limit: TypedName.shownLength)
     }
 
     /// Beside its name in a list: `contact`, `stranger`, `not your contact anna`.
@@ -56,6 +57,9 @@ struct Person: Sendable {
         if let contact = introduction.contact { return contact }
         return introduction.claims == nil ? ownName : nil
     }
+
+    /// Whether a typed text is the name that the peer gives itself.
+    func isNamed(_ typed: String) -> Bool { ownName.map { TypedName.means(typed, $0) } ?? false }
 
     /// For programs.
     var fields: EventLine.Peer {

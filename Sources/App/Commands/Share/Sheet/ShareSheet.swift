@@ -138,10 +138,10 @@ struct ShareSheet {
         if takesPeers, case .address = try? PeerReference(line) { return .peer(line) }
         let shown = TerminalText.escaped(line, limit: 64)
         let byID = peers.values.filter { typed.count >= Self.idLength && $0.id.text.hasPrefix(typed) }
-        let named = peers.values.filter { $0.person.introduction.name.lowercased() == typed }
+        let named = peers.values.filter { TypedName.means(line, $0.person.introduction.name) }
         // The name of a contact means the contact, and no other machine of that name.
         if let contact = named.first(where: \.person.isContact) { return answer(.peer(contact.id)) }
-        let meant = named.isEmpty ? peers.values.filter { $0.person.ownName?.lowercased() == typed } + byID : named
+        let meant = named.isEmpty ? peers.values.filter { $0.person.isNamed(line) } + byID : named
         if meant.count == 1, let peer = meant.first {
             guard let claimed = peer.person.introduction.claims, claimed.lowercased() == typed else {
                 return answer(.peer(peer.id))
