@@ -127,7 +127,7 @@ struct ShareTests {
             try "hello\n".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
             try await Host.loopback(folder + "/kitchen").withReceiver { running in
                 let sent = try await host.atTerminal(["share", "a.txt"], in: folder) { terminal in
-                    try await terminal.transcript.says("a.txt  plain text, 6 bytes")
+                    try await terminal.transcript.says("a.txt  Plain text document, 6 bytes")
                     try await terminal.transcript.says("Share with? ")
                     try await terminal.type("nobody\n")
                     try await terminal.transcript.says("\"nobody\" is not in the list")

@@ -83,7 +83,7 @@ struct ShareWindowTests {
             let given = try await place.host.run(arguments: ["share", "--window", "a.txt"], in: place.folder)
             #expect(given.exit == 130, "\(given)")
             #expect(
-                place.text("asked").contains("--menu\na.txt  plain text, 1 byte\n"), "\(place.text("asked"))")
+                place.text("asked").contains("--menu\na.txt  Plain text document, 1 byte\n"), "\(place.text("asked"))")
             #expect(place.text("asked").contains("\norg.waft.activity.preview\nPreview\n"))
             // A name never becomes an option of the program that shows it.
             try "x".write(toFile: place.folder + "/--error", atomically: false, encoding: .utf8)
