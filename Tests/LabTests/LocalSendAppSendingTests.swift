@@ -133,6 +133,48 @@ struct LocalSendAppSendingTests {
         }
     }
 
+    @Test("an app with another port is reached by its address, its remembered address, and by its name after a scan")
+    func otherPort() async throws {
+        try await Lab.with(avahi: "none") { lab in
+            let (kitchen, study) = (lab.host("kitchen"), lab.host("study"))
+            try await study.withApp("1.18", at: Self.studyAddress, #"{"quiet":true,"silent":true,"port":53400}"#) {
+                app in
+                try await app.event("listening")
+                _ = try write(lab.folder)
+                func waft(_ words: String...) async throws -> ProgramResult {
+                    try await kitchen.run(arguments: words, in: lab.folder)
+                }
+                let place = "\(Self.studyAddress):53400"
+                #expect(try await waft("send", "a.txt", "--to", place).exit == 0)
+                #expect(try await waft("peers", "add", "mine", place).exit == 0)
+                #expect(try await waft("send", "a.txt", "--to", "mine").exit == 0)
+                #expect(try await waft("peers", "remove", "mine").exit == 0)
+                #expect(try await waft("config", "set", "dialects.localsend.port", "53400").exit == 0)
+                let scan = try await waft("peers", "--scan")
+                #expect(scan.output.contains("phone"), "\(scan.output)")
+                // The place is known, also to a sending that looks for phones at the usual port.
+                #expect(try await waft("config", "unset", "dialects.localsend.port").exit == 0)
+                let after = try await waft("send", "a.txt", "--to", "phone", "--timeout", "8")
+                #expect(after.exit == 0, "\(after.exit) \(after.errors)")
+            }
+        }
+    }
+
+    @Test("a machine where only LocalSend answers: exit code 11, and the address that reaches it")
+    func onlyLocalSend() async throws {
+        try await Lab.with(avahi: "none") { lab in
+            let (kitchen, study) = (lab.host("kitchen"), lab.host("study"))
+            try await study.withApp("1.18", at: Self.studyAddress, #"{"quiet":true}"#) { app in
+                try await app.event("listening")
+                _ = try write(lab.folder)
+                let sent = try await kitchen.run(
+                    arguments: ["send", "a.txt", "--to", Self.studyAddress], in: lab.folder)
+                #expect(sent.exit == 11, "\(sent.exit) \(sent.errors)")
+                #expect(sent.errors.contains("LocalSend is spoken there: --to \(Self.studyAddress):53317"))
+            }
+        }
+    }
+
     @Test("an app that dies in the middle: exit code 11")
     func dead() async throws {
         try await run("1.18", #"{"dies":true}"#) { lab, _, send in

@@ -24,7 +24,8 @@ struct NotFoundTests {
     func others() {
         let rest = [
             "is waftd or waft receive running there? An address also works: --to ADDRESS",
-            "on a phone, open LocalSend and look for machines there",
+            "on a phone, open LocalSend and look for machines there. In another network: --to ADDRESS:53317, or once: "
+                + "waft peers add NAME ADDRESS:53317",
         ]
         #expect(PeerFinder.advice(nameless: [], named: []) == ["no machine is in view"] + rest)
         #expect(PeerFinder.advice(nameless: [], named: ["nas", "study"]) == ["in view: nas, study"] + rest)

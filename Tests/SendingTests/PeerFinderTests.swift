@@ -142,17 +142,23 @@ private struct ScriptedEndpoint: Endpoint {
     let peers: [FoundPeer]
     /// Found by a scan, and asked at its address; not found by a search.
     var scannable: FoundPeer?
+    /// Why nobody is met.
+    var fault = MeetingError.Kind.unreachable
+
+    func candidate(host: String, port: UInt16?) -> PeerTarget? {
+        PeerTarget(dialect, addresses: [DialAddress(host: host, port: Int(port ?? 1))])
+    }
 
     func scan(_ found: AsyncStream<PeerEvent>.Continuation) async {
         if let scannable { found.yield(.found(scannable)) }
     }
 
     func target(host: String, port: UInt16) -> PeerTarget? {
-        PeerTarget(dialect, addresses: [DialAddress(host: host, port: Int(port))])
+        dialect == .keyless ? nil : candidate(host: host, port: port)
     }
 
     func meet(_ target: PeerTarget, within limit: Duration) async throws(MeetingError) -> FoundPeer {
-        guard let scannable else { throw MeetingError(.unreachable, "nobody is there") }
+        guard let scannable else { throw MeetingError(fault, "nobody is there") }
         return scannable
     }
 

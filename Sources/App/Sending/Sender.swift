@@ -86,29 +86,50 @@ package struct Sender: Sendable {
             }
             observe(event)
         }
-        let target = try await finder.resolve(reference, expecting: options.expected, within: options.finding)
-        guard let endpoint = finder.endpoint(for: target) else {
-            throw SendError(.unreachable, "\(target.dialect.title) is not spoken here")
+        func send(to target: PeerTarget) async throws(SendError) -> SendReport {
+            guard let endpoint = finder.endpoint(for: target) else {
+                throw SendError(.unreachable, "\(target.dialect.title) is not spoken here")
+            }
+            let offer = Offer(
+                transfer: transfer,
+                items: sources.map(\.offered), annotation: options.annotation, senderName: ownName(),
+                takesPart: options.takesPart, asksHandlers: options.wait == .opened, dialect: target.dialect)
+            watched?.began(offer, to: reference.description)
+            return try await endpoint.send(
+                SendRequest(
+                    sources: sources, offer: offer, target: target, peerText: reference.description, options: options,
+                    cancellation: cancellation, offered: { await self.offered(offer, to: $0, previews) },
+                    observe: observe
+                ) { () async throws(SendError) in
+                    let found = try await finder.resolve(
+                        reference, expecting: options.expected, within: options.finding)
+                    // A transfer that one dialect began cannot be resumed by another.
+                    guard found.dialect == target.dialect else {
+                        throw SendError(.notFound, "\(reference) is not reachable now")
+                    }
+                    return found
+                })
         }
-        let offer = Offer(
-            transfer: transfer,
-            items: sources.map(\.offered), annotation: options.annotation, senderName: ownName(),
-            takesPart: options.takesPart, asksHandlers: options.wait == .opened, dialect: target.dialect)
-        watched?.began(offer, to: reference.description)
-        return try await endpoint.send(
-            SendRequest(
-                sources: sources, offer: offer, target: target, peerText: reference.description, options: options,
-                cancellation: cancellation, offered: { await self.offered(offer, to: $0, previews) },
-                observe: observe
-            ) { () async throws(SendError) in
-                let found = try await finder.resolve(reference, expecting: options.expected, within: options.finding)
-                // A transfer that one dialect began cannot be resumed by another.
-                guard found.dialect == target.dialect else {
-                    throw SendError(.notFound, "\(reference) is not reachable now")
-                }
-                return found
-            })
+        let target = try await finder.resolve(reference, expecting: options.expected, within: options.finding)
+        do throws(SendError) {
+            return try await send(to: target)
+        } catch {
+            guard case .unreachable = error.code, recipient.withLock({ $0 == nil }),
+                let other = await finder.other(than: target, within: Self.asking)?.target,
+                options.expected == nil || options.expected == other.expected
+            else { throw error }
+            guard other.addresses == target.addresses else {
+                let place = other.addressTexts.joined()
+                throw SendError(
+                    error.code, error.description,
+                    advice: ["\(other.dialect.title) is spoken there: --to \(place)"])
+            }
+            return try await send(to: other)
+        }
     }
+
+    /// How long a program of another dialect may take to answer.
+    private static let asking: Duration = .seconds(2)
 
     /// The offer as a peer gets it.
     private func offered(_ offer: Offer, to peer: PeerID, _ previews: OfferPreviews?) async -> Offer {

@@ -42,10 +42,16 @@ package struct LocalSendEndpoint: Endpoint {
 
     // MARK: Addresses
 
-    /// An address with LocalSend's port. All other addresses are for Waft's own dialect.
+    /// An address with LocalSend's port, or with that of the settings. All other addresses are for Waft's own dialect.
     package func target(host: String, port: UInt16) -> PeerTarget? {
-        guard options.isEnabled, port == LocalSendDialect.defaultPort else { return nil }
-        return PeerTarget(dialect, addresses: [DialAddress(host: host, port: Int(port))])
+        guard port == LocalSendDialect.defaultPort || Int(port) == options.port else { return nil }
+        return candidate(host: host, port: port)
+    }
+
+    package func candidate(host: String, port: UInt16?) -> PeerTarget? {
+        guard options.isEnabled else { return nil }
+        return PeerTarget(
+            dialect, addresses: [DialAddress(host: host, port: Int(port ?? LocalSendDialect.defaultPort))])
     }
 
     package func probe(_ target: PeerTarget, within limit: Duration) async -> ProbeResult {

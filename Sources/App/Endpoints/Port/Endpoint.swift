@@ -33,6 +33,10 @@ package protocol Endpoint: Sendable {
     /// The target for an address that the user typed; nil if the dialect cannot be spoken there.
     func target(host: String, port: UInt16) -> PeerTarget?
 
+    /// The target for an address at which another program than this dialect's is expected: at any port, or for nil at the
+    /// dialect's own. Nil if the dialect is not looked for there.
+    func candidate(host: String, port: UInt16?) -> PeerTarget?
+
     /// Whether a target answers with the key that it should have.
     func probe(_ target: PeerTarget, within limit: Duration) async -> ProbeResult
 
@@ -59,6 +63,8 @@ extension Endpoint {
     package func check(_ settings: Settings, listeningOn port: Int) async throws {}
 
     package func target(host: String, port: UInt16) -> PeerTarget? { nil }
+
+    package func candidate(host: String, port: UInt16?) -> PeerTarget? { nil }
 
     package func probe(_ target: PeerTarget, within limit: Duration) async -> ProbeResult { .nothing }
 

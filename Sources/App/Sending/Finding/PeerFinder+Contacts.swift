@@ -64,16 +64,16 @@ extension PeerFinder {
         }
         throw SendError(
             .notFound, "\(contact.name.text) (\(contact.id.short)) was not found",
-            advice: ["is waftd or waft receive running there?"])
+            advice: ["is waftd or waft receive running there?", Self.phoneAdvice])
     }
 
     private func look(
         at host: String, _ port: UInt16, for contact: Contact, within limit: Duration
     ) async -> Clue {
         for endpoint in endpoints {
-            guard let target = endpoint.target(host: host, port: port)?.expecting(contact.id) else {
-                continue
-            }
+            let candidate = port == Endpoints.defaultPort ? nil : endpoint.candidate(host: host, port: port)
+            let place = endpoint.target(host: host, port: port) ?? candidate
+            guard let target = place?.expecting(contact.id) else { continue }
             switch await endpoint.probe(target, within: limit) {
             case .expected: return .target(target)
             case .other(let key): return .stranger(target.addressTexts.joined(), key)

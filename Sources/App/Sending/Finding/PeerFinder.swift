@@ -159,7 +159,28 @@ package struct PeerFinder: Sendable {
         guard let target = target(host: host, port: port) else {
             throw MeetingError(.unreachable, "no dialect is spoken at \(host)")
         }
-        return try await meet(expected.map(target.expecting) ?? target, within: limit)
+        do throws(MeetingError) {
+            return try await meet(expected.map(target.expecting) ?? target, within: limit)
+        } catch {
+            guard error.kind == .otherProgram, expected == nil, port != Endpoints.defaultPort,
+                let other = await other(than: target, within: limit)
+            else { throw error }
+            return other
+        }
+    }
+
+    /// The peer at an address that the user gave, where the first dialect is not spoken: by another one at the same port,
+    /// or, for an address without a port, at that dialect's own.
+    func other(than target: PeerTarget, within limit: Duration) async -> FoundPeer? {
+        guard target.dialect == endpoints.first?.dialect, target.announcement == nil, target.addresses.count == 1,
+            let address = target.addresses.first
+        else { return nil }
+        let port = UInt16(exactly: address.port).flatMap { $0 == Endpoints.defaultPort ? nil : $0 }
+        for endpoint in endpoints {
+            guard let candidate = endpoint.candidate(host: address.host, port: port) else { continue }
+            if let peer = try? await endpoint.meet(candidate, within: limit) { return peer }
+        }
+        return nil
     }
 
     func target(host: String, port: UInt16) -> PeerTarget? {
@@ -187,8 +208,7 @@ package struct PeerFinder: Sendable {
             ? "no machine is in view" : "in view: \(named.prefix(shownNames).joined(separator: ", "))\(more)"
         guard let some = nameless.min(by: { $0.text < $1.text }) else {
             return [
-                view, "is waftd or waft receive running there? An address also works: --to ADDRESS",
-                "on a phone, open LocalSend and look for machines there",
+                view, "is waftd or waft receive running there? An address also works: --to ADDRESS", phoneAdvice,
             ]
         }
         let others =
@@ -201,6 +221,11 @@ package struct PeerFinder: Sendable {
             "or pair: waft pair --accept there, waft pair \(key) here",
         ]
     }
+
+    /// For a phone that was not found. Announcements do not cross routers, and some access points drop them.
+    static let phoneAdvice =
+        "on a phone, open LocalSend and look for machines there. In another network: --to ADDRESS:53317, or once: "
+        + "waft peers add NAME ADDRESS:53317"
 
     private struct Search {
         var target: PeerTarget?
