@@ -127,6 +127,41 @@ struct PeerFinderTests {
         #expect(target.addresses.map(\.host) == ["localhost"])
     }
 
+    @Test("takes neither if a host and another machine in view have a name with a dot, and says how to name each")
+    func nameOfHost() async throws {
+        var stranger = peer(.keyed, 1, [old])
+        stranger.card = Card(name: "backup.lan", device: "x")
+        func target(_ name: String, _ known: [String]) async throws -> PeerTarget {
+            let finder = PeerFinder(
+                endpoints: [ScriptedEndpoint(dialect: .keyed, peers: [stranger])], searches: true,
+                addressesOfHost: { $0 == "backup.lan" ? known : [] })
+            return try await finder.resolve(.name(name), within: .seconds(20))
+        }
+        let failure = await #expect(throws: SendError.self) { try await target("backup.lan", ["198.51.100.7"]) }
+        #expect(failure?.description == "backup.lan is a host, and another machine in view calls itself so")
+        #expect(
+            failure?.advice == [
+                "the host: --to backup.lan:9238",
+                "the other machine (192.0.2.1:8770): --to \(PeerID.sample(1).short)",
+            ])
+        #expect(try await target("backup.lan", []).addresses == [old])
+        #expect(try await target(PeerID.sample(1).short, ["198.51.100.7"]).addresses == [old])
+        // It is the host itself, which is reached at no address that DNS does not have.
+        stranger.target.addresses = [new, old]
+        #expect(try await target("backup.lan", [old.host]).addresses == [old])
+    }
+
+    @Test("asks for another dialect at a port where the first one is not spoken")
+    func otherDialect() async throws {
+        let foreign = ScriptedEndpoint(dialect: .keyed, peers: [], fault: .otherProgram)
+        let other = ScriptedEndpoint(dialect: .keyless, peers: [], scannable: peer(.keyless, 2, [old]))
+        let finder = PeerFinder(endpoints: [foreign, other], searches: false)
+        #expect(try await finder.meet(host: "192.0.2.1", port: 8_770, within: .seconds(20)).dialect == .keyless)
+        await #expect(throws: MeetingError.self) {
+            try await finder.meet(host: "192.0.2.1", port: 9_238, within: .seconds(20))
+        }
+    }
+
     @Test("passes over peers with another key than the expected one")
     func expected() async throws {
         let peers = [peer(.keyed, 1, [old]), peer(.keyed, 2, [new])]

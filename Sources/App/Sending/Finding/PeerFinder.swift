@@ -18,11 +18,15 @@ package struct PeerFinder: Sendable {
     /// Whether peers can be searched for; otherwise they are reached by address only.
     package var searches: Bool { searching() }
     private let searching: @Sendable () -> Bool
+    /// The IP addresses of a host's name; blocks.
+    private let addressesOfHost: @Sendable (String) -> [String]
 
     package init(
         endpoints: [any Endpoint], contacts: ContactBook? = nil, remembered: RememberedPeers? = nil,
-        scanned: ScannedPeers? = nil, searches: @escaping @autoclosure @Sendable () -> Bool
+        scanned: ScannedPeers? = nil, searches: @escaping @autoclosure @Sendable () -> Bool,
+        addressesOfHost: @escaping @Sendable (String) -> [String] = DialAddress.addresses(ofHost:)
     ) {
+        self.addressesOfHost = addressesOfHost
         (self.endpoints, self.contacts) = (endpoints, contacts)
         (self.remembered, self.scanned, searching) = (remembered, scanned, searches)
     }
@@ -99,7 +103,8 @@ package struct PeerFinder: Sendable {
     /// Finds the peer that `--to` names.
     ///
     /// The name of a contact means its key, the name of a remembered peer its address. Any other name is looked for among the peers in view, by name or beginning
-    /// of the id, and beside that as a host's name, which waits a moment for a peer.
+    /// of the id, and beside that as a host's name, which waits a moment for a peer. A name with a dot that is both a
+    /// peer's and that of another host means neither: any stranger can take the name of a host.
     /// - Parameter expected: the only key that is meant; nil for any.
     /// - Throws: `SendError`: `notFound`, `ambiguous`, `unreachable`, `cancelled`.
     package func resolve(
@@ -124,11 +129,16 @@ package struct PeerFinder: Sendable {
                 return target
             }
             let end = ContinuousClock.now + limit
-            let host = Task { await Self.isHost(name) }
+            let host = Task { await addresses(of: name) }
             let search = try await find(name, expected, besides: host, within: limit)
-            if let target = search.target { return target }
+            if let peer = search.peer {
+                let isName = expected == nil && name.contains(".") && !peer.id.hasPrefix(name)
+                return isName ? try await Self.unlessOther(host, named: name, than: peer) : peer.target
+            }
             if Task.isCancelled { throw SendError(.cancelled, "cancelled") }
-            if await Self.answer(of: host, until: end), let target = target(host: name, port: Endpoints.defaultPort) {
+            if await !Self.answer(of: host, until: end).isEmpty,
+                let target = target(host: name, port: Endpoints.defaultPort)
+            {
                 return target
             }
             let near = nearName(to: name, in: search).map { "; did you mean \($0)?" } ?? ""
@@ -228,7 +238,7 @@ package struct PeerFinder: Sendable {
         + "waft peers add NAME ADDRESS:53317"
 
     private struct Search {
-        var target: PeerTarget?
+        var peer: FoundPeer?
         /// Peers in view that do not tell their names.
         var nameless: Set<PeerID> = []
         /// The others in view.
@@ -260,7 +270,7 @@ package struct PeerFinder: Sendable {
     }
 
     private func find(
-        _ name: String, _ expected: PeerID?, besides host: Task<Bool, Never>, within limit: Duration
+        _ name: String, _ expected: PeerID?, besides host: Task<[String], Never>, within limit: Duration
     ) async throws(SendError) -> Search {
         var matches: [PeerID: FoundPeer] = [:]
         var nameless: Set<PeerID> = []
@@ -271,7 +281,7 @@ package struct PeerFinder: Sendable {
             feed.finish()
         }
         let patience = Task {
-            guard await host.value else { return }
+            guard await !host.value.isEmpty else { return }
             try? await Task.sleep(for: Self.hostPatience)
             feed.yield(nil)
         }
@@ -311,7 +321,7 @@ package struct PeerFinder: Sendable {
                     [person.key, person.name, person.standing].compactMap { $0 }.joined(separator: "  ")
                 })
         }
-        return Search(target: matches.values.first?.target, nameless: nameless, named: named)
+        return Search(peer: matches.values.first, nameless: nameless, named: named)
     }
 
     private static func matches(_ peer: FoundPeer, _ name: String) -> Bool {
@@ -319,27 +329,46 @@ package struct PeerFinder: Sendable {
             || !peer.dialect.provesKeys && peer.target.announcement?.instance == name
     }
 
-    /// The answer of the resolver; false if there is none by then. A resolver of which no server answers takes long.
-    private static func answer(of host: Task<Bool, Never>, until end: ContinuousClock.Instant) async -> Bool {
-        let (answers, feed) = AsyncStream<Bool>.makeStream()
+    /// The peer, reached at the addresses of the host that has its name too.
+    ///
+    /// - Throws: `SendError` `ambiguous` if it is at none of them.
+    private static func unlessOther(
+        _ host: Task<[String], Never>, named name: String, than peer: FoundPeer
+    ) async throws(SendError) -> PeerTarget {
+        let known = await answer(of: host, until: .now + hostPatience)
+        guard !known.isEmpty else { return peer.target }
+        var target = peer.target
+        // A stranger can announce the host's address beside its own.
+        target.addresses.removeAll { !known.contains(DialAddress.withoutZone($0.host)) }
+        guard target.addresses.isEmpty else { return target }
+        throw SendError(
+            .ambiguous, "\(name) is a host, and another machine in view calls itself so",
+            advice: [
+                "the host: --to \(PeerReference.address(host: name, port: Endpoints.defaultPort))",
+                "the other machine (\(peer.target.addressTexts.first ?? "no address")): --to \(peer.id.short)",
+            ])
+    }
+
+    /// The answer of the resolver; empty if there is none by then. A resolver of which no server answers takes long.
+    private static func answer(
+        of host: Task<[String], Never>, until end: ContinuousClock.Instant
+    ) async -> [String] {
+        let (answers, feed) = AsyncStream<[String]>.makeStream()
         let asking = Task { feed.yield(await host.value) }
         let timer = Task {
             try? await Task.sleep(until: max(end, .now + settling))
-            feed.yield(false)
+            feed.yield([])
         }
         defer {
             asking.cancel()
             timer.cancel()
         }
-        return await answers.first { _ in true } ?? false
+        return await answers.first { _ in true } ?? []
     }
 
-    /// Whether the system's resolver knows the name.
-    private static func isHost(_ name: String) async -> Bool {
-        guard name.unicodeScalars.allSatisfy({ $0.isASCII && $0.value > 32 }) else { return false }
-        return
-            (try? await NIOThreadPool.singleton.runIfActive {
-                try SocketAddress.makeAddressResolvingHost(name, port: 1)
-            }) != nil
+    /// The IP addresses of a host's name; empty if nobody knows the name.
+    private func addresses(of name: String) async -> [String] {
+        guard name.unicodeScalars.allSatisfy({ $0.isASCII && $0.value > 32 }) else { return [] }
+        return (try? await NIOThreadPool.singleton.runIfActive { addressesOfHost(name) }) ?? []
     }
 }

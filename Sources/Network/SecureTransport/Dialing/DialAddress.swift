@@ -46,6 +46,16 @@ package struct DialAddress: Hashable, Sendable {
         return addresses
     }
 
+    /// The IP addresses of a host's name, without zones, as the system's resolver knows them; empty if it does not know
+    /// the name. Blocks.
+    package static func addresses(ofHost name: String) -> [String] {
+        let known = (try? DialAddress(host: name, port: 1).resolve()) ?? []
+        return known.compactMap { $0.ipAddress.map(withoutZone) }
+    }
+
+    /// An IP address without the zone of a link-local one.
+    package static func withoutZone(_ host: String) -> String { String(host.prefix { $0 != "%" }) }
+
     /// Converts the address through its text form, which contains the scope.
     private static func address(of entry: addrinfo, port: Int) -> SocketAddress? {
         var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
