@@ -1,9 +1,9 @@
 import Foundation
-import SystemCalls
 import TestSupport
 import Testing
 
 @testable import Settings
+@testable import SystemCalls
 
 @Suite("Folders that another user could change", .enabled(if: geteuid() == 0, "needs root, to give folders away"))
 struct PathTrustTests {
@@ -42,6 +42,28 @@ struct PathTrustTests {
         #expect(line?.contains("\(home)/it's belongs to another user (uid 4242)") == true)
         #expect(line?.hasSuffix("chown 0 '\(home)/it'\\''s'") == true, "\(line ?? "")")
         #expect(refusal(home + "/it's/state/contacts.json") == line, "of what is below them too")
+    }
+
+    @Test("are refused with the options of the mount that help, on a disk on which chmod may change nothing")
+    func mount() {
+        let table = """
+            22 1 8:1 / / rw - ext4 /dev/sda1 rw
+            40 22 0:45 / /mnt/a\\040b rw,nosuid shared:5 - fuseblk /dev/sdb1 rw,user_id=0
+            41 22 259:300 / /mnt/c rw master:1 shared:2 - exfat /dev/nvme0n1p1 rw
+            """
+        #expect(MountedDisk.type(of: UInt(makedev(0, 45)), in: table) == "fuseblk")
+        #expect(MountedDisk.type(of: UInt(makedev(259, 300)), in: table) == "exfat")
+        #expect(MountedDisk.type(of: UInt(makedev(8, 2)), in: table) == nil)
+        let line = PathTrustError.mode("/mnt/c", 0o777, 0o022, user: 1000, disk: "exfat").description
+        #expect(
+            line.hasSuffix(
+                "chmod go-w /mnt/c; if that changes nothing, mount its disk (exfat) with the options uid=1000,umask=022"
+            ), "\(line)")
+        #expect(PathTrustError.mode("/x", 0o777, 0o022, user: 1000, disk: "ext4").description.hasSuffix("/x"))
+    }
+
+    private func makedev(_ major: UInt, _ minor: UInt) -> UInt {
+        (major & 0xFFF) << 8 | (major & ~0xFFF) << 32 | minor & 0xFF | (minor & ~0xFF) << 12
     }
 
     @Test(

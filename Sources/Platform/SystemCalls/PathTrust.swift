@@ -75,7 +75,9 @@ package struct PathTrust: Sendable {
         // Looked up only if it matters: groups may come from a remote server.
         if others & S_IWGRP != 0, status.st_gid == ownGroup { others &= ~S_IWGRP }
         let keepsOthersOut = !isEnd && status.st_mode & S_ISVTX != 0
-        guard others == 0 || keepsOthersOut else { throw .mode(path, status.st_mode & 0o7777, others) }
+        guard others == 0 || keepsOthersOut else {
+            throw .mode(path, status.st_mode & 0o7777, others, user: user, disk: MountedDisk.type(of: status.st_dev))
+        }
         return .thing
     }
 
@@ -111,13 +113,22 @@ package struct PathTrustError: Error, Hashable, Sendable, CustomStringConvertibl
                 + "chown \(isLink ? "-h " : "")\(user) \(ShellWord.quoted(path))")
     }
 
-    static func mode(_ path: String, _ mode: mode_t, _ others: mode_t) -> PathTrustError {
+    /// - Parameter disk: the type of its file system; nil if it is unknown.
+    static func mode(
+        _ path: String, _ mode: mode_t, _ others: mode_t, user: uid_t, disk: String?
+    ) -> PathTrustError {
         let who = others & S_IWOTH != 0 ? "every user" : "every member of its group"
         let digits = String(mode, radix: 8)
         let change = (others & S_IWGRP != 0 ? "g" : "") + (others & S_IWOTH != 0 ? "o" : "")
+        // There chmod may change nothing, and may say that it did.
+        let mount = disk.flatMap { disk in
+            MountedDisk.mayDecideModes(disk)
+                ? "; if that changes nothing, mount its disk (\(disk)) with the options uid=\(user),umask=022" : nil
+        }
         return PathTrustError(
             description:
                 "\(who) can write to \(path) (mode \(String(repeating: "0", count: 4 - digits.count))\(digits)), "
-                + "and could change what Waft does; fix it with: chmod \(change)-w \(ShellWord.quoted(path))")
+                + "and could change what Waft does; fix it with: chmod \(change)-w \(ShellWord.quoted(path))"
+                + (mount ?? ""))
     }
 }
