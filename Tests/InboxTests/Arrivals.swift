@@ -17,7 +17,7 @@ extension FileInbox {
     }
 
     /// A tree of files by their paths. Folders are made as needed.
-    func receiveTree(_ files: [String: String], as wanted: String) throws -> Arrival {
+    func receiveTree(_ files: [String: String], as wanted: String, link: Bool = true) throws -> Arrival {
         let tree = try stagedTree()
         var folders: Set<String> = []
         for (file, text) in files.sorted(by: { $0.key < $1.key }) {
@@ -28,11 +28,11 @@ extension FileInbox {
             }
             try tree.add(try entry(file, executable: file.hasSuffix(".sh")), text)
         }
-        try tree.makeLink(try place("link"), target: try SafeLinkTarget("a", of: try place("link")))
+        if link { try tree.makeLink(try place("link"), target: try SafeLinkTarget("a", of: try place("link"))) }
         return try arrival(of: try store(tree, as: wanted), kind: .tree)
     }
 
-    private func arrival(of stored: StoredItem, kind: ItemKind) throws -> Arrival {
+    func arrival(of stored: StoredItem, kind: ItemKind) throws -> Arrival {
         let folder = try FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY)
         let now = try StoredDigest.read(
             stored.name.text, in: folder.raw, isTree: kind == .tree, algorithm: .lasting)

@@ -34,6 +34,22 @@ struct HoleTests {
         }
     }
 
+    @Test("that is taken to another disk has them there", .enabled(if: geteuid() == 0, "needs root"))
+    func taken() throws {
+        let inbox = try Self.inbox(folder.path)
+        let bytes = Self.sparse()
+        let staged = try inbox.stage(transfer: TransferID(), item: 0, isTree: false)
+        try staged.beginFile(try entry(nil, size: UInt64(bytes.count)))
+        try Self.write(bytes, [262_144], to: staged)
+        try staged.endFile()
+        let other = TemporaryFolder(in: "/dev/shm")
+        let taken = try InboxLeaving.take(
+            try inbox.arrival(of: try inbox.store(staged, as: "disk.img"), kind: .file), inbox: inbox.path,
+            to: other.path)
+        #expect(contents(of: taken.path) == bytes)
+        #expect(bytesOnDisk(taken.path) < 3 << 20)
+    }
+
     private func bytesOnDisk(_ path: String) -> Int { lstatus(of: path).map { Int($0.st_blocks) * 512 } ?? .max }
 
     @Test(

@@ -113,23 +113,32 @@ enum OwnTree {
         let mode: mode_t = status.st_mode & 0o111 == 0 ? 0o666 : 0o777
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let to = FileDescriptor(owning: try systemCall { openat(newFolder, newName, flags, mode) })
-        try pass(from.raw, to: to.raw, keys, through: buffer, copied)
+        try pass(from.raw, to: to.raw, keys, through: buffer, leavingHoles: true, copied)
+        // Zeros at the end were left out too.
+        try systemCall { ftruncate(to.raw, lseek(to.raw, 0, SEEK_CUR)) }
         keep(status, on: to.raw)
         try to.close()
     }
 
     /// Passes the contents of an open file on.
-    /// - Parameter keys: those of a sealed file.
+    /// - Parameters:
+    ///   - keys: those of a sealed file.
+    ///   - leavingHoles: whether zeros that fill the buffer are skipped; only in a new file.
     /// - Throws: `SystemError`; with keys also `SealedFileError`.
     static func pass(
         _ from: Int32, to: Int32, _ keys: FileKeys?, through buffer: UnsafeMutableRawBufferPointer,
-        _ copied: (Int) -> Void
+        leavingHoles: Bool = false, _ copied: (Int) -> Void
     ) throws {
         guard let keys else {
             while true {
                 let count = try systemCall { Glibc.read(from, buffer.baseAddress, buffer.count) }
                 if count == 0 { return }
-                try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: to)
+                let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                if leavingHoles, ZeroBlocks.areZero(bytes) {
+                    try systemCall { lseek(to, off_t(count), SEEK_CUR) }
+                } else {
+                    try write(bytes, to: to)
+                }
                 copied(count)
             }
         }

@@ -29,6 +29,8 @@ enum ZeroBlocks {
         return (count, areZeros)
     }
 
+    static func areZero(_ bytes: UnsafeRawBufferPointer) -> Bool { areZero(bytes, 0..<bytes.count) }
+
     /// Ends at the first byte that is not 0: of most files it reads one byte a block.
     private static func areZero(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
         guard let start = bytes.baseAddress?.advanced(by: range.lowerBound) else { return false }
