@@ -21,7 +21,7 @@ struct EarlierSchemaTests {
         "left_how": nil, "left_at": nil, "left_toward": nil,
         "sent_digest": "xxh3-128:00000000000000000000000000000001", "entries_came": 3, "protection": "complete",
         "sealed_contents": Data([1]), "proved": nil,
-        "again": nil,
+        "again": nil, "own_digest": "sha-256:\(String(repeating: "0", count: 64))",
     ]
 
     @Test(
@@ -63,6 +63,7 @@ struct EarlierSchemaTests {
         #expect(facts.destination.folder?.text == (columns.contains("folder") ? "Work" : nil))
         #expect(facts.dialect == (columns.contains("dialect") ? .keyless : .keyed))
         #expect((facts.sentDigest != nil) == columns.contains("sent_digest"))
+        #expect((facts.ownDigest != nil) == columns.contains("own_digest"))
         #expect(facts.entries == (columns.contains("entries_came") ? 3 : nil))
         #expect(facts.protection == (columns.contains("protection") ? .complete : .none))
         #expect(entry.departure == nil)

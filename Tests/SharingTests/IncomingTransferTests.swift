@@ -142,21 +142,22 @@ struct IncomingTransferTests {
             ])
     }
 
-    @Test("the lasting digest of a tree has no executable bits if the disk keeps none, and the sender's has them")
+    @Test("the digest of a tree on disk has no executable bits if the disk keeps none, the sender's has them")
     func withoutModes() throws {
         func digests(executable: Bool, keepsModes: Bool) throws -> ContentSums.Pair {
-            var listing = ListingSums(.lasting)
+            var listing = ListingSums(.lasting, keepsModes: keepsModes)
             var sums = ContentSums(.lasting)
             hello.withUnsafeBytes { sums.update($0) }
-            listing.file(
-                try SafeRelativePath("x"), executable: executable, keepsModes: keepsModes, digests: sums.finalize())
+            listing.file(try SafeRelativePath("x"), executable: executable, digests: sums.finalize())
             return listing.finalize()
         }
         let (plain, kept) = (
             try digests(executable: false, keepsModes: true), try digests(executable: true, keepsModes: true)
         )
         let lost = try digests(executable: true, keepsModes: false)
-        #expect(lost.sent == kept.sent && lost.lasting == plain.lasting && kept.lasting != plain.lasting)
+        #expect(
+            lost.sent == kept.sent && lost.lasting == kept.lasting && lost.onDisk == plain.onDisk
+                && kept.onDisk != plain.onDisk)
     }
 
     @Test("the verdict's digest is the one that is checked", arguments: DigestAlgorithm.allCases)

@@ -47,6 +47,37 @@ struct SentAgainTests {
         return reception.end(transfer, try transfer.finish(), fault: nil).items[0]
     }
 
+    @Test("a folder with an executable file is known again by the sender's digest, though its disk keeps no such bits")
+    func executable() async throws {
+        let inbox = MemoryInbox(keepsModes: false)
+        let reception = Reception(
+            inbox: inbox, journal: journal, gate: ScriptedGate(), consent: ScriptedConsent(.accept), delivery: delivery,
+            observe: { _ in })
+        var own = TreeListing(.lasting)
+        own.file(try SafeRelativePath("run"), executable: true, digest: .of(.lasting, hello))
+        let digest = own.finalize()
+        for number in 0..<2 {
+            let offer = offer(.tree) { $0.items[0].entries = 2 }
+            let verdict = await reception.judge(offer, from: peer)
+            let transfer = try reception.begin(offer.transfer, from: peer)
+            if verdict.items[0].present != nil {
+                try transfer.present(0, digest: digest)
+            } else {
+                var sent = TreeListing(.xxh3_128)
+                sent.file(try SafeRelativePath("run"), executable: true, digest: .of(.xxh3_128, hello))
+                try transfer.beginItem(0)
+                try transfer.beginFile(
+                    FileEntry(path: try SafeRelativePath("run"), executable: true, modified: nil, size: 5))
+                try hello.withUnsafeBytes { try transfer.write($0) }
+                try transfer.endFile(digest: .of(.xxh3_128, hello))
+                try transfer.endItem(digest: sent.finalize())
+            }
+            let receipt = reception.end(transfer, try transfer.finish(), fault: nil).items[0]
+            #expect(receipt.isStored && receipt.isAlready == (number == 1), "\(receipt)")
+        }
+        #expect(inbox.names.count == 1)
+    }
+
     @Test("a message is new with each transfer, and the same with the same transfer", arguments: [ItemKind.url, .text])
     func messages(kind: ItemKind) async throws {
         let first = offer(kind)

@@ -76,7 +76,8 @@ extension Journal {
                 try database.execute(
                     sql: """
                         UPDATE arrivals SET stored_name = ?1, stored_path = ?2, device = ?3, inode = ?4, protection = ?5,
-                            digest = ?6, sent_digest = ?7, sealed_contents = ?8
+                            digest = ?6, sent_digest = ?7, sealed_contents = ?8,
+                            own_digest = CASE WHEN ?5 IS NULL THEN own_digest END
                         WHERE stored_name IS NOT NULL AND (number = ?9 OR again = ?9)
                         """,
                     arguments: [

@@ -61,6 +61,7 @@ enum JournalSchema {
         migrator.registerMigration("proof") { database in try database.execute(sql: proof) }
         migrator.registerMigration("occupancy") { database in try database.execute(sql: occupancy) }
         migrator.registerMigration("calls") { database in try database.execute(sql: calls) }
+        migrator.registerMigration("own digest") { database in try database.execute(sql: ownDigest) }
         return migrator
     }
 
@@ -199,6 +200,9 @@ enum JournalSchema {
 
         \(triggers { footprint($0) })
         """
+
+    /// The sender's digest of a tree with executable files on a disk that keeps no executable bits: `digest` has none.
+    private static let ownDigest = "ALTER TABLE arrivals ADD COLUMN own_digest TEXT;"
 
     /// `again`: the arrival that stored the item, of one that only calls for it again. In the occupancy such a call counts
     /// as an empty file.

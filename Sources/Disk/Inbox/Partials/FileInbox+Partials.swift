@@ -97,7 +97,8 @@ extension FileInbox {
 extension FileInbox {
     package func contentDigests(of arrival: Arrival) -> ContentDigests? {
         guard arrival.protection.isSealed else {
-            return ContentDigests(lasting: arrival.digest, sent: arrival.sentDigest ?? arrival.digest)
+            return ContentDigests(
+                lasting: arrival.digest, sent: arrival.sentDigest ?? arrival.digest, own: arrival.ownDigest)
         }
         return vault.flatMap { FileKeys($0, for: .recognising).contentDigests(of: arrival) }
     }

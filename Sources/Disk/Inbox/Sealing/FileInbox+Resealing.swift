@@ -42,7 +42,8 @@ extension FileInbox {
         do {
             let old = try InboxPlace(arrival.stored.path, inbox: path)
             let copy = try copy(old, arrival, arrived, as: protection)
-            let sealed = try copy.staged.sealedDigests(of: ContentDigests(lasting: copy.contents, sent: arrived.sent))
+            let sealed = try copy.staged.sealedDigests(
+                of: ContentDigests(lasting: copy.contents, sent: arrived.sent, own: arrived.own))
             let digest = sealed?.stored ?? copy.contents
             copy.staged.relabel(from: old.path, digest: digest, protection.isSealed ? protection : nil)
             let oldIdentity = try FileIdentity.of(old.name, in: old.folder.raw)

@@ -13,7 +13,7 @@ enum ArrivalRow {
         number, transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer, \
         sender_name, annotation, content_outcome, content_type, content_explanation, stored_name, stored_path, \
         arrived, state, due, deferred_since, deferrals, attempts, refused_by, folder, handler, dialect, \
-        sent_digest, entries_came, protection, sealed_contents, proved, again, \(DepartureRow.columns)
+        sent_digest, entries_came, protection, sealed_contents, proved, again, own_digest, \(DepartureRow.columns)
         """
 
     static let insertion = """
@@ -21,8 +21,8 @@ enum ArrivalRow {
             transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer,
             sender_name, annotation, content_outcome, content_type, content_explanation, device, inode,
             arrived, state, due, folder, handler, dialect, sent_digest, entries_came, protection, sealed_contents, proved,
-            deferrals, attempts, refused_by
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '[]')
+            own_digest, deferrals, attempts, refused_by
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '[]')
         """
 
     /// The values of `insertion`.
@@ -51,6 +51,7 @@ enum ArrivalRow {
             facts.protection.isSealed ? facts.protection.rawValue.databaseValue : nil,
             facts.sealedContents.map { Data($0).databaseValue },
             facts.dialect.proof == .sometimes && facts.peer.unprovenBy == nil ? 1.databaseValue : nil,
+            facts.ownDigest?.description.databaseValue,
         ]
         return StatementArguments(values)
     }
@@ -76,6 +77,7 @@ enum ArrivalRow {
         let isProven = try columns.optionalInteger("proof") ?? (facts.dialect.provesKeys ? 1 : 0)
         facts.peer = facts.peer.visiting(by: facts.dialect, isProven: isProven == 1)
         let again = try columns.optionalInteger("item that was sent again").map(ArrivalNumber.init)
+        facts.ownDigest = try columns.optionalText("sender's own digest") { Digest($0) }
         return JournalEntry(
             arrival: Arrival(number: number, facts: facts, stored: stored, again: again), arrived: arrived,
             state: state,

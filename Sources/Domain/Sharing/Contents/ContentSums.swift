@@ -11,6 +11,11 @@ package struct ContentSums: ~Copyable {
         package var sent: Digest
         /// By `DigestAlgorithm.lasting`.
         package var lasting: Digest
+        /// Of a tree on a disk that keeps no executable bits: as `lasting`, without them.
+        var bare: Digest?
+
+        /// The lasting digest that later readers of the disk compute.
+        package var onDisk: Digest { bare ?? lasting }
     }
 
     private var sent: DigestState
@@ -43,33 +48,37 @@ package struct ContentSums: ~Copyable {
 package struct ListingSums: ~Copyable {
     private var sent: TreeListing
     private var lasting: TreeListing
+    /// Without executable bits; nil if the disk keeps them.
+    private var bare: TreeListing?
 
     package var isInByteOrder: Bool { sent.isInByteOrder }
 
-    package init(_ algorithm: DigestAlgorithm) {
+    /// - Parameter keepsModes: whether later readers will see executable bits.
+    package init(_ algorithm: DigestAlgorithm, keepsModes: Bool = true) {
         sent = TreeListing(algorithm)
         lasting = TreeListing(.lasting)
+        bare = keepsModes ? nil : TreeListing(.lasting)
     }
 
     package mutating func folder(_ path: SafeRelativePath) {
         sent.folder(path)
         lasting.folder(path)
+        bare?.folder(path)
     }
 
     package mutating func link(_ path: SafeRelativePath, target: SafeLinkTarget) {
         sent.link(path, target: target)
         lasting.link(path, target: target)
+        bare?.link(path, target: target)
     }
 
-    /// - Parameter keepsModes: whether later readers will see the executable bit.
-    package mutating func file(
-        _ path: SafeRelativePath, executable: Bool, keepsModes: Bool = true, digests: ContentSums.Pair
-    ) {
+    package mutating func file(_ path: SafeRelativePath, executable: Bool, digests: ContentSums.Pair) {
         sent.file(path, executable: executable, digest: digests.sent)
-        lasting.file(path, executable: executable && keepsModes, digest: digests.lasting)
+        lasting.file(path, executable: executable, digest: digests.lasting)
+        bare?.file(path, executable: false, digest: digests.lasting)
     }
 
     package mutating func finalize() -> ContentSums.Pair {
-        ContentSums.Pair(sent: sent.finalize(), lasting: lasting.finalize())
+        ContentSums.Pair(sent: sent.finalize(), lasting: lasting.finalize(), bare: bare?.finalize())
     }
 }

@@ -14,7 +14,7 @@ extension IncomingTransfer {
     }
 
     func facts(of item: WholeItem) -> ArrivalFacts {
-        ArrivalFacts(
+        var facts = ArrivalFacts(
             transfer: offer.transfer,
             itemNumber: item.number,
             itemsInOffer: offer.items.count,
@@ -31,5 +31,7 @@ extension IncomingTransfer {
             destination: verdict.items[item.number].destination,
             dialect: offer.dialect
         )
+        facts.ownDigest = item.sealed != nil || item.ownDigest == item.digest ? nil : item.ownDigest
+        return facts
     }
 }

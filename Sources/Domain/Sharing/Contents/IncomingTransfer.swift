@@ -155,12 +155,13 @@ package final class IncomingTransfer {
         }
         let isTree = offer.items[number].kind == .tree
         let protection = verdict.items[number].destination.protection ?? .none
-        staged = try inbox.stage(
+        let place = try inbox.stage(
             transfer: offer.transfer, item: number, isTree: isTree,
             partial: offer.dialect.resumes
                 ? PartialKey(offer.items[number], from: peer, protection: protection) : nil,
             protection: protection)
-        listing = isTree ? ListingSums(digestAlgorithm) : nil
+        staged = place
+        listing = isTree ? ListingSums(digestAlgorithm, keepsModes: place.keepsModes) : nil
         soleFileDigests = nil
     }
 
@@ -240,8 +241,7 @@ package final class IncomingTransfer {
         try current().endFile()
         try order.endFile()
         if let entry = currentFile, let path = entry.path {
-            let keepsModes = try current().keepsModes
-            listing?.file(path, executable: entry.executable, keepsModes: keepsModes, digests: ours)
+            listing?.file(path, executable: entry.executable, digests: ours)
         } else {
             soleFileDigests = ours
         }
@@ -338,16 +338,19 @@ package final class IncomingTransfer {
         }
         if listing != nil { try item.removeLeftovers() }
         let sealed = try item.sealedDigests(
-            of: ContentDigests(lasting: isInByteOrder ? ours.lasting : nil, sent: digest ?? ours.lasting))
+            of: ContentDigests(
+                lasting: isInByteOrder ? ours.onDisk : nil, sent: digest ?? ours.onDisk,
+                own: isInByteOrder ? ours.lasting : nil))
         // Later readers of the tree compute its digest in byte order.
-        let lasting = isInByteOrder || sealed != nil ? ours.lasting : try item.digest(.lasting)
+        let lasting = isInByteOrder || sealed != nil ? ours.onDisk : try item.digest(.lasting)
         staged = nil
         begun = nil
         listing = nil
         whole.append(
             WholeItem(
                 number: number, staged: item, bytes: bytes, entries: entries, digest: lasting,
-                sentDigest: digest ?? lasting, sealed: sealed, lack: lack))
+                sentDigest: digest ?? lasting, ownDigest: isInByteOrder && ours.bare != nil ? ours.lasting : nil,
+                sealed: sealed, lack: lack))
         wholeBytes += bytes
         if binding == .announced {
             try item.rest()
@@ -376,7 +379,7 @@ package final class IncomingTransfer {
         advance(offer.items[number].size ?? 0)
         if let earlier = earlier[number] {
             guard let digest else { return }
-            if [earlier.digests.lasting, earlier.digests.sent].contains(digest) {
+            if earlier.digests.all.contains(digest) {
                 let known = ContentDigests(lasting: digest, sent: digest)
                 receipts[number] = EarlierArrivals.receipt(of: earlier.arrival, known, journal)
                 return

@@ -11,6 +11,8 @@ struct WholeItem {
     var digest: Digest
     /// The digest that the sender knows; see `ArrivalFacts.sentDigest`.
     var sentDigest: Digest
+    /// See `ArrivalFacts.ownDigest`.
+    var ownDigest: Digest?
     /// Nil for an item that is not sealed.
     var sealed: SealedDigests?
     var content: ContentVerdict?

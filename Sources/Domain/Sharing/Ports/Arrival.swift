@@ -33,6 +33,9 @@ package struct ArrivalFacts: Hashable, Sendable {
     /// The digest that the sender knows, if that is another: of another algorithm, or of a tree's listing in another
     /// order. Nil for a sealed item.
     package var sentDigest: Digest?
+    /// The sender's own digest by `DigestAlgorithm.lasting`, if that is another: of a tree with executable files, on a
+    /// disk that keeps no executable bits. Nil for a sealed item.
+    package var ownDigest: Digest?
     /// Of a sealed item: the digests of its contents, sealed (`SealedDigests.contents`).
     package var sealedContents: [UInt8]?
     package var peer: PeerID

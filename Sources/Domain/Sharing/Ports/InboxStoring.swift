@@ -98,7 +98,8 @@ extension InboxStoring {
     /// For items that are not sealed.
     package func contentDigests(of arrival: Arrival) -> ContentDigests? {
         guard !arrival.protection.isSealed else { return nil }
-        return ContentDigests(lasting: arrival.digest, sent: arrival.sentDigest ?? arrival.digest)
+        return ContentDigests(
+            lasting: arrival.digest, sent: arrival.sentDigest ?? arrival.digest, own: arrival.ownDigest)
     }
 
     /// A place for an item that is not sealed.

@@ -7,10 +7,16 @@ package struct ContentDigests: Hashable, Sendable {
     package var lasting: Digest?
     /// The digest that the sender knows.
     package var sent: Digest
+    /// The sender's own lasting digest, if that is another; see `ArrivalFacts.ownDigest`.
+    package private(set) var own: Digest?
 
-    package init(lasting: Digest?, sent: Digest) {
+    package init(lasting: Digest?, sent: Digest, own: Digest? = nil) {
         (self.lasting, self.sent) = (lasting, sent)
+        self.own = own == lasting || own == sent ? nil : own
     }
+
+    /// Those by which its sender can know it.
+    package var all: [Digest] { [lasting, sent, own].compactMap(\.self) }
 }
 
 /// The digests of a sealed item, as the journal has them. An open digest of the contents would tell a thief which known

@@ -45,7 +45,7 @@ package struct EarlierArrivals: Sendable {
                 return (try? inbox.digest(of: arrival, .lasting)) == digest
             }
             // The sender's own differs if the disk keeps no executable bits, or if the tree came in another order.
-            guard digest == lasting || digest == known?.sent else { return false }
+            guard known?.all.contains(digest) == true else { return false }
             return (try? inbox.digest(of: arrival, .lasting)) == lasting
         }
     }

@@ -75,20 +75,28 @@ package final class MemoryInbox: InboxStoring {
     private let room: UInt64
     private let entries: UInt64
     private let fault: @Sendable (Operation) -> TransferError?
+    private let refused: @Sendable (OfferedItem, _ isSealed: Bool) -> String?
     fileprivate let checker: ContentChecker?
+    fileprivate let keepsModes: Bool
 
     /// - Parameters:
     ///   - freeRoom: the result of `freeRoom()`; nothing else is bounded by it.
     ///   - freeEntries: the result of `freeEntries()`.
     ///   - checker: checks the content of received files; nil for no check.
+    ///   - keepsModes: whether executable bits are kept.
+    ///   - refused: the result of `refusal(of:isSealed:)`.
     ///   - fault: asked before each operation; its result is thrown instead.
     package init(
         freeRoom: UInt64 = 1 << 40, freeEntries: UInt64 = .max, checker: ContentChecker? = nil,
-        fault: @escaping @Sendable (Operation) -> TransferError? = { _ in nil }
+        keepsModes: Bool = true,
+        fault: @escaping @Sendable (Operation) -> TransferError? = { _ in nil },
+        refused: @escaping @Sendable (OfferedItem, _ isSealed: Bool) -> String? = { _, _ in nil }
     ) {
         self.checker = checker
         (self.room, self.entries) = (freeRoom, freeEntries)
         self.fault = fault
+        self.refused = refused
+        self.keepsModes = keepsModes
     }
 
     /// An Inbox whose disk is full after so many bytes, although it reports more free room.
@@ -149,6 +157,8 @@ package final class MemoryInbox: InboxStoring {
     }
 
     package func freeEntries() -> UInt64 { entries }
+
+    package func refusal(of item: OfferedItem, isSealed: Bool) -> String? { refused(item, isSealed) }
 
     package func stage(
         transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?, protection: ProtectionClass
@@ -315,6 +325,7 @@ private final class MemoryStagedItem: StagedItem {
     }
 
     private let inbox: MemoryInbox
+    var keepsModes: Bool { inbox.keepsModes }
     private let isTree: Bool
     private let key: String?
     private let state: Mutex<State>
@@ -388,7 +399,7 @@ private final class MemoryStagedItem: StagedItem {
         try step(.endFile) { state in
             guard let file = state.file else { preconditionFailure("a file was ended that had not begun") }
             state.entries[file.path?.text ?? ""] = .file(
-                state.bytes, executable: file.executable, modified: file.modified)
+                state.bytes, executable: file.executable && keepsModes, modified: file.modified)
             state.file = nil
             state.bytes = []
         }
@@ -443,7 +454,7 @@ private final class MemoryStagedItem: StagedItem {
             var entries = state.leftovers.merging(state.entries) { _, new in new }
             if let file = state.file, !state.bytes.isEmpty {
                 entries[file.path?.text ?? ""] = .file(
-                    state.bytes, executable: file.executable, modified: file.modified)
+                    state.bytes, executable: file.executable && keepsModes, modified: file.modified)
             }
             return entries
         }
