@@ -93,6 +93,21 @@ struct DoctorChecksTests {
         #expect(written.result == .problem && written.reason.contains("has written files after"))
     }
 
+    @Test("a disk of the Inbox that lacks abilities is named, with the consequences, in one line")
+    func abilities() {
+        var abilities = DiskAbilities()
+        #expect(InboxCheck.finding(abilities, inbox: "/i") == .ok("/i"))
+        abilities.keepsModes = false
+        #expect(InboxCheck.finding(abilities, inbox: "/i") == .ok("/i; its disk keeps no executable bits"))
+        (abilities.hasLinks, abilities.refusedCharacters) = (false, ":?")
+        let finding = InboxCheck.finding(abilities, inbox: "/i")
+        #expect(finding.result == .warning)
+        #expect(
+            finding.reason
+                == "the disk of /i has no symbolic links, takes no names with : ?: what needs that is refused; "
+                + "it keeps no executable bits")
+    }
+
     @Test("a disk without its reserve is a problem, and one with little more is a warning")
     func disk() {
         func result(_ free: UInt64, entries: UInt64? = 9) -> DoctorFinding.Result {

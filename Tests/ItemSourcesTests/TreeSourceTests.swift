@@ -30,7 +30,9 @@ struct TreeSourceTests {
         var times = [timespec(tv_sec: 0, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 42)]
         for path in ["", "/src", "/src/run"] { utimensat(AT_FDCWD, root + path, &times, 0) }
         let source = try make(root)
-        let expected = OfferedItem(kind: .tree, name: try SafeName("project"), type: .folder, size: 18, entries: 9)
+        var expected = OfferedItem(kind: .tree, name: try SafeName("project"), type: .folder, size: 18, entries: 9)
+        expected.needs = DiskNeeds()
+        expected.needs?.links = true
         #expect(source.offered == expected)
         for _ in 0..<2 {
             let yield = try read(source)
@@ -50,6 +52,18 @@ struct TreeSourceTests {
             #expect(yield.entries[".hidden"]?.executable == false)
         }
         #expect(openDescriptors(below: folder.path) == 0)
+    }
+
+    @Test("tells which abilities of a disk it needs, and nothing if it needs none")
+    func needs() throws {
+        mkdir(folder / "odd", 0o755)
+        for name in ["plain", "sub"] { mkdir(folder / "odd/" + name, 0o755) }
+        makeFile(folder / "odd/sub/Plain", "x")
+        #expect(try make(folder / "odd").offered.needs == nil)
+        makeFile(folder / "odd/sub/a:b", "x")
+        makeFile(folder / "odd/PLAIN", "x")
+        let needs = try #require(try make(folder / "odd").offered.needs)
+        #expect(needs.characters == ":" && needs.alike && !needs.links && needs.longestName == 0)
     }
 
     @Test("that is empty is one entry")

@@ -49,6 +49,26 @@ struct MessageTests {
         #expect((read.senderName, read.digests) == (written.senderName, written.digests))
     }
 
+    @Test("an offer tells the needs of a folder, and what is no need is none")
+    func needs() throws {
+        var written = Offer(
+            items: [OfferedItem(kind: .tree, name: safe("t"), type: uniform("public.folder"), size: 0)],
+            senderName: "study", dialect: .waft)
+        for change: (inout DiskNeeds) -> Void in [
+            { $0.links = true }, { $0.alike = true }, { $0.characters = "\":|" }, { $0.longestName = 255 },
+        ] {
+            var needs = DiskNeeds()
+            change(&needs)
+            written.items[0].needs = needs
+            #expect(try WaftDialect.offer(from: WaftDialect.encode(written)).items == written.items)
+        }
+        let odd = #"{"kind":"tree","name":"a","type":"public.folder","needs":{"characters":"é/?","name":99999,"x":1}}"#
+        let needs = try #require(try offer(offerText(item: odd)).items[0].needs)
+        #expect(needs.characters == "?" && needs.longestName == 255 && !needs.links && !needs.alike)
+        let file = #"{"kind":"file","name":"a","type":"public.data","needs":{"links":true}}"#
+        #expect(try offer(offerText(item: file)).items[0].needs == nil)
+    }
+
     @Test("a verdict reads back as it was written, whatever the mixture")
     func verdictRoundTrip() throws {
         let answers = ItemVerdict.Answer.allCases.map { ItemVerdict($0, reason: "because \($0)") } + [.accepted]

@@ -161,6 +161,13 @@ package final class FileInbox: InboxStoring {
         }
     }
 
+    package func refusal(of item: OfferedItem, isSealed: Bool) -> String? {
+        let abilities = staging?.abilities ?? DiskAbilities()
+        let refusal = abilities.refusal(
+            of: item.name, item.needs ?? DiskNeeds(), isSealed: isSealed, by: DiskAbilities.inboxDisk)
+        return refusal.map { "\($0); rename it, or send it as an archive (zip, tar)" }
+    }
+
     /// Whether a folder below the Inbox, or the Inbox itself, holds an entry of that name, sealed or not.
     package func holds(_ name: SafeName, in folder: SafeRelativePath?) -> Bool {
         guard let inbox = try? currentInbox() else { return false }

@@ -40,9 +40,18 @@ extension TransferError {
     /// For something that is to be created at `path` in a tree.
     /// - Parameter isSealed: whether the tree is sealed.
     static func creating(
-        _ what: String, _ path: String, _ error: SystemError, on disk: Int32, isSealed: Bool = false
+        _ what: String, _ path: String, _ error: SystemError, in staging: StagingFolder, isSealed: Bool = false
     ) -> TransferError {
-        switch error.number {
+        let (abilities, disk) = (staging.abilities, DiskAbilities.inboxDisk)
+        // The error alone says nothing: some file systems answer ENOENT to a name that they do not take.
+        if let refusal = abilities.refusal(ofName: PathText.lastName(of: path), by: disk) {
+            return TransferError(.unsafeName, "\(what) \(path): \(refusal)")
+        }
+        return switch error.number {
+        case EEXIST where !abilities.tellsCase:
+            TransferError(
+                .unsafeName,
+                "\(what) \(path): \(DiskAbilities.noCase(disk)), and a name that is otherwise the same is taken")
         case EEXIST where isSealed:
             // As with a file `a` beside a folder `a.age`.
             TransferError(
@@ -55,20 +64,23 @@ extension TransferError {
         case ENAMETOOLONG, EILSEQ, EINVAL:
             TransferError(.unsafeName, "\(what) \(path): the Inbox's file system does not take this name (\(error))")
         default:
-            .disk(what, path, error, on: disk)
+            .disk(what, path, error, on: staging.folder.raw)
         }
     }
 
     /// For a whole item on its way into the Inbox as `name`.
-    static func placing(_ name: String, _ error: SystemError, on disk: Int32) -> TransferError {
+    static func placing(_ name: String, _ error: SystemError, in staging: StagingFolder) -> TransferError {
         let what = "cannot move into the Inbox"
+        if staging.abilities.refusal(ofName: name, by: DiskAbilities.inboxDisk) != nil {
+            return .creating(what, name, error, in: staging)
+        }
         switch error.number {
         case ENAMETOOLONG, EILSEQ, EINVAL:
-            return .creating(what, name, error, on: disk)
+            return .creating(what, name, error, in: staging)
         case EXDEV:
             return TransferError(.storage, "\(what) \(name): it is on another disk now; send it again")
         default:
-            return .disk(what, name, error, on: disk)
+            return .disk(what, name, error, on: staging.folder.raw)
         }
     }
 

@@ -28,13 +28,16 @@ package final class TreeSource: ItemSource {
         self.path = path
         self.origin = path
         var selected = TreeSelection(excluded: selection.excluded)
-        self.totals = try TreeCount.totals(of: Self.open(path), origin: path, selection: selection) { fault in
+        let needs: DiskNeeds
+        (self.totals, needs) = try TreeCount.totals(of: Self.open(path), origin: path, selection: selection) { fault in
             selected.skipsUnsendable = true
             leftOut(fault)
         }
         // If all entries could be sent before, one that cannot be sent now is a change.
         self.selection = selected
-        self.offered = OfferedItem(kind: .tree, name: name, type: type, size: totals.bytes, entries: totals.entries)
+        var offered = OfferedItem(kind: .tree, name: name, type: type, size: totals.bytes, entries: totals.entries)
+        offered.needs = needs.isEmpty ? nil : needs
+        self.offered = offered
     }
 
     package var largestFile: UInt64? { totals.largestFile }

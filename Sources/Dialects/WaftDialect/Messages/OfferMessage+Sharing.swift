@@ -79,6 +79,7 @@ extension OfferMessage.Item {
             type: item.type.identifier,
             size: item.size,
             entries: item.kind == .tree ? item.entries : nil,
+            needs: item.needs.map(OfferMessage.Needs.init),
             preview: item.preview.map(OfferMessage.Preview.init)
         )
     }
@@ -93,11 +94,30 @@ extension OfferMessage.Item {
                 throw .malformed("an item of \(entries) entries")
             }
             do {
-                return OfferedItem(kind: kind, name: try SafeName(name), type: type, size: size, entries: entries)
+                var item = OfferedItem(
+                    kind: kind, name: try SafeName(name), type: type, size: size, entries: entries)
+                if kind == .tree { item.needs = needs?.ofDisk }
+                return item
             } catch {
                 throw TransferError(.unsafeName, "an item cannot be stored: \(error.said(of: name))")
             }
         }
+    }
+}
+
+extension OfferMessage.Needs {
+    fileprivate init(_ needs: DiskNeeds) {
+        self.init(
+            links: needs.links ? true : nil, characters: needs.characters.isEmpty ? nil : needs.characters,
+            case: needs.alike ? true : nil, name: needs.longestName == 0 ? nil : UInt64(needs.longestName))
+    }
+
+    fileprivate var ofDisk: DiskNeeds {
+        var needs = DiskNeeds()
+        needs.add(characters ?? "", isFile: false)
+        (needs.links, needs.alike) = (links ?? false, self.case ?? false)
+        needs.longestName = Int(min(name ?? 0, UInt64(SafeName.maximumBytes)))
+        return needs
     }
 }
 

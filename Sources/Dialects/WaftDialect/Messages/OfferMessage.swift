@@ -33,8 +33,16 @@ struct OfferMessage: ListMessage {
         var type: String
         var size: UInt64?
         var entries: UInt64?
+        var needs: Needs?
         /// Only written: `PreviewSieve` takes it out of a message that is read.
         var preview: Preview?
+    }
+
+    struct Needs: Codable {
+        var links: Bool?
+        var characters: String?
+        var `case`: Bool?
+        var name: UInt64?
     }
 
     struct Preview: Codable {

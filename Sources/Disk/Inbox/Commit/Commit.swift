@@ -253,7 +253,7 @@ struct Commit {
                 staged.discard()
                 throw TransferError(.unsafeName, "cannot store \(name): \(ConflictRule.taken)")
             }
-            let fault = TransferError.placing(name.text, error, on: folder.raw)
+            let fault = TransferError.placing(name.text, error, in: staging)
             if fault.isResumable { staged.keep() } else { staged.discard() }
             throw fault
         }

@@ -198,8 +198,10 @@ private struct Taking {
         }
         // Hidden, and unique to this process.
         let temporary = ".waft-taking-\(getpid())-\(arrival.number)"
+        let abilities = DiskAbilities(of: folder.raw, trying: "\(temporary)-trying")
+        try check(abilities, names.first)
         do throws(LeavingError) {
-            try makeCopy(temporary, copied)
+            try makeCopy(temporary, abilities, copied)
             let name: SafeName?
             do {
                 name = try move(temporary, in: folder.raw, names)
@@ -214,7 +216,26 @@ private struct Taking {
         }
     }
 
-    private func makeCopy(_ temporary: String, _ copied: (Int) -> Void) throws(LeavingError) {
+    /// Refuses, before the copy, what the other disk cannot hold.
+    private func check(_ abilities: DiskAbilities, _ name: SafeName) throws(LeavingError) {
+        if abilities.refusing.isEmpty { return }
+        var needs = DiskNeeds()
+        do throws(SystemError) {
+            if isTree { needs = try OwnTree.needs(place.name, in: place.folder.raw, isSealed: keys != nil) }
+        } catch {
+            throw LeavingError(what, error)
+        }
+        if let refusal = abilities.refusal(of: name, needs, by: "the disk of \(path)") {
+            let advice =
+                abilities.refusal(ofName: name.text, by: "") == nil
+                ? "take it to another disk" : "choose another --name"
+            throw LeavingError(.destination, "\(what): \(refusal); \(advice)")
+        }
+    }
+
+    private func makeCopy(
+        _ temporary: String, _ abilities: DiskAbilities, _ copied: (Int) -> Void
+    ) throws(LeavingError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4_096)
         defer { buffer.deallocate() }
         do {
@@ -238,7 +259,7 @@ private struct Taking {
             }
             throw LeavingError(what, error)
         }
-        try compare(temporary)
+        try compare(temporary, keepsModes: !isTree || abilities.keepsModes)
     }
 
     /// - Returns: the reason why this name cannot be created in the folder; nil if it can.
@@ -261,9 +282,7 @@ private struct Taking {
 
     /// Reads the copy back from the disk and compares it with the arrival. If they differ because an open item in the Inbox
     /// was edited, compares it with that item.
-    private func compare(_ temporary: String) throws(LeavingError) {
-        // Beside the copy, which is hidden too.
-        let keepsModes = !isTree || KeptModes.areKept(in: folder.raw, trying: "\(temporary)-modes")
+    private func compare(_ temporary: String, keepsModes: Bool) throws(LeavingError) {
         do {
             if let keys {
                 let isThis = try ArrivedContents.areIn(

@@ -88,7 +88,7 @@ package enum InboxVerification {
         }
         var finding: ItemFinding
         let isSealed = arrival.protection.isSealed
-        let ignoringModes = isTree && !KeptModes.areKept(inInboxAt: inbox)
+        let ignoringModes = isTree && !DiskAbilities.keepsModes(inInboxAt: inbox)
         if !isTree, !isSealed, UInt64(max(0, status.st_size)) != arrival.size {
             finding = ItemFinding(
                 state: .changed, differences: [.size],

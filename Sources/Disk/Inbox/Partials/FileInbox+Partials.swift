@@ -86,7 +86,7 @@ extension FileInbox {
         do {
             return try StoredDigest.read(
                 arrival.nameOnDisk, in: holder.raw, isTree: arrival.item.kind == .tree, algorithm: algorithm,
-                keys: keys, ignoringModes: staging?.keepsModes == false
+                keys: keys, ignoringModes: staging?.abilities.keepsModes == false
             ).digest
         } catch {
             throw TransferError(.notKept, error.message)

@@ -30,7 +30,7 @@ enum ArrivedContents {
     ) throws(StoredDigestError) -> Bool {
         guard let arrived = keys.contentDigests(of: arrival) else { return false }
         let isTree = arrival.item.kind == .tree
-        let inboxKeepsModes = KeptModes.areKept(inInboxAt: inbox)
+        let inboxKeepsModes = DiskAbilities.keepsModes(inInboxAt: inbox)
         if let known = arrived.lasting ?? (isTree ? nil : arrived.sent) {
             let copy = try StoredDigest.read(
                 name, in: folder, isTree: isTree, algorithm: known.algorithm,

@@ -118,7 +118,7 @@ extension FileInbox {
             let place = try InboxPlace(stored.path, inbox: path)
             return try StoredDigest.read(
                 place.name, in: place.folder.raw, isTree: isTree, algorithm: digest.algorithm,
-                ignoringModes: staging?.keepsModes == false
+                ignoringModes: staging?.abilities.keepsModes == false
             ).digest == digest
         } catch let error as StoredDigestError where error.code == .gone || error.code == .different {
             return false
@@ -147,7 +147,7 @@ extension FileInbox {
             // A sealed tree that did not come in byte order: nobody knows the digest of its contents in this order.
             let now = try StoredDigest.read(
                 place.name, in: place.folder.raw, isTree: true, algorithm: arrival.digest.algorithm,
-                ignoringModes: !staging.keepsModes)
+                ignoringModes: !staging.abilities.keepsModes)
             isAsArrived = now.digest == arrival.digest
         }
         guard isAsArrived else {

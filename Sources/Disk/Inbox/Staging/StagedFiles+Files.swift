@@ -34,7 +34,7 @@ extension StagedFiles {
                     throw .disk("cannot create", display, error, on: staging.folder.raw)
                 }
                 throw .creating(
-                    "cannot create", display, error, on: staging.folder.raw, isSealed: sealing != nil)
+                    "cannot create", display, error, in: staging, isSealed: sealing != nil)
             }
             do throws(SystemError) {
                 file.roomTaken = try takeRoom(for: entry, in: file.descriptor.raw)

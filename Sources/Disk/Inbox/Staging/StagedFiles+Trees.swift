@@ -18,7 +18,7 @@ extension StagedFiles {
                 }
             } catch {
                 throw .creating(
-                    "cannot make the folder", path.text, error, on: staging.folder.raw, isSealed: sealing != nil)
+                    "cannot make the folder", path.text, error, in: staging, isSealed: sealing != nil)
             }
             state.add(path)
             state.sealedListing?.folder(path)
@@ -28,6 +28,10 @@ extension StagedFiles {
     func makeLink(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferError) {
         try state.withLock { state throws(TransferError) in
             try check(state)
+            guard staging.abilities.hasLinks else {
+                throw TransferError(
+                    .unsafeName, "cannot make the link \(path): \(DiskAbilities.noLinks(DiskAbilities.inboxDisk))")
+            }
             try staging.aboutToMake(path.text)
             let (folder, name) = try place(of: path, what: "cannot make the link", &state)
             do throws(SystemError) {
@@ -36,7 +40,7 @@ extension StagedFiles {
                 }
             } catch {
                 throw .creating(
-                    "cannot make the link", path.text, error, on: staging.folder.raw, isSealed: sealing != nil)
+                    "cannot make the link", path.text, error, in: staging, isSealed: sealing != nil)
             }
             // A link is synced with its folder, so its own place is not remembered.
             state.add(nil)
@@ -93,7 +97,7 @@ extension StagedFiles {
             state.folder = (path, folder)
             return folder
         } catch {
-            throw .creating(what, display, error, on: staging.folder.raw)
+            throw .creating(what, display, error, in: staging)
         }
     }
 

@@ -194,7 +194,7 @@ extension StagedFiles {
         }
     }
 
-    var keepsModes: Bool { staging.keepsModes }
+    var keepsModes: Bool { staging.abilities.keepsModes }
 
     func digest(_ algorithm: DigestAlgorithm) throws(TransferError) -> Digest {
         try rest()

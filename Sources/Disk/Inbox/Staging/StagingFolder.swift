@@ -22,8 +22,8 @@ final class StagingFolder: Sendable {
     /// Whether it is on a tmpfs. Reserving room there creates every page, 0.3 s for a GiB, and blocks everything; plain
     /// writes create the pages one by one while the network continues.
     let isInMemory: Bool
-    /// Whether the disk keeps executable bits.
-    let keepsModes: Bool
+    /// The abilities of the disk.
+    let abilities: DiskAbilities
     /// The kept parts of interrupted items.
     let partials: Partials
     /// The sealers of files that were cut.
@@ -48,7 +48,7 @@ final class StagingFolder: Sendable {
     ) {
         let numbers = Numbers()
         self.folder = folder
-        self.keepsModes = KeptModes.areKept(in: folder.raw, trying: Self.name("modes", numbers.next))
+        self.abilities = DiskAbilities(of: folder.raw, trying: Self.name("trying", numbers.next))
         reserving = reserve
         self.isInMemory = CLinuxShims_is_tmpfs(folder.raw) != 0
         self.earlySync = isInMemory ? nil : BackgroundSync(folder)

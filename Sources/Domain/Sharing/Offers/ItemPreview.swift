@@ -74,11 +74,11 @@ extension Offer {
         return offer
     }
 
-    /// The offer without previews.
+    /// The offer without the facts that are not recorded: previews, and needs of the disk.
     package func bare() -> Offer {
-        guard hasPreviews else { return self }
+        guard hasPreviews || items.contains(where: { $0.needs != nil }) else { return self }
         var offer = self
-        for number in items.indices { offer.items[number].preview = nil }
+        for number in items.indices { (offer.items[number].preview, offer.items[number].needs) = (nil, nil) }
         return offer
     }
 

@@ -69,6 +69,8 @@ package struct OfferedItem: Hashable, Sendable {
     package var sizeHint: UInt64?
     /// Kept only while the offer waits for its verdict.
     package var preview: ItemPreview?
+    /// Of a tree whose sender says so. Kept only until the disk was asked.
+    package var needs: DiskNeeds?
 
     package init(kind: ItemKind, name: SafeName, type: UniformType, size: UInt64?, entries: UInt64? = 1) {
         self.kind = kind

@@ -74,6 +74,12 @@ package struct OfferedFiles {
         var items = self.items
         for (number, paths) in entries {
             items[number].entries = UInt64(paths.files.count + paths.folders.count + 1)
+            var needs = DiskNeeds()
+            for path in paths.files { needs.add(path.name) }
+            for path in paths.folders { needs.add(path.name, isFile: false) }
+            let all = paths.files.union(paths.folders)
+            needs.alike = Set(all.map { $0.text.lowercased() }).count < all.count
+            items[number].needs = needs.isEmpty ? nil : needs
         }
         return items
     }

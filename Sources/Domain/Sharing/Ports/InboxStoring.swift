@@ -17,6 +17,9 @@ package protocol InboxStoring: Sendable {
     /// - Throws: as `freeRoom`.
     func freeEntries() throws(TransferError) -> UInt64
 
+    /// Why the disk cannot hold an item, known before its contents come; nil if nothing speaks against it.
+    func refusal(of item: OfferedItem, isSealed: Bool) -> String?
+
     /// A place for one item outside the Inbox, on its file system. Nothing of it can be seen in the Inbox.
     ///
     /// If something is kept under `partial` and no other transfer uses it, the place is that one: see `StagedItem`. The
@@ -95,6 +98,9 @@ package struct ItemToCommit: Sendable {
 }
 
 extension InboxStoring {
+    /// For disks that can hold everything.
+    package func refusal(of item: OfferedItem, isSealed: Bool) -> String? { nil }
+
     /// For items that are not sealed.
     package func contentDigests(of arrival: Arrival) -> ContentDigests? {
         guard !arrival.protection.isSealed else { return nil }

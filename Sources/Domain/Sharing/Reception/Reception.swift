@@ -95,9 +95,27 @@ package final class Reception: Sendable {
 
     /// The answers that are known before the offer is judged: by eligibility alone. Nil for an item that needs a judgement.
     package func ineligible(in offer: Offer) -> [ItemVerdict?] {
-        let eligible = EligibleOffer(offer, refusal)
+        let eligible = EligibleOffer(offer, ineligibility(of:))
         if eligible.isRefused { return eligible.verdicts([]) }
-        return offer.items.map { item in refusal(item).map { ItemVerdict(.ineligible, reason: $0) } }
+        return offer.items.map { item in ineligibility(of: item).map { ItemVerdict(.ineligible, reason: $0) } }
+    }
+
+    /// By its type, and by what the disk can hold.
+    private func ineligibility(of item: OfferedItem) -> String? {
+        refusal(item) ?? inbox.refusal(of: item, isSealed: false)
+    }
+
+    /// Refuses accepted items that the disk cannot hold sealed, as the answer wants them.
+    private func storable(_ answers: [ItemVerdict], of offer: Offer) -> [ItemVerdict] {
+        let refusals = zip(offer.items, answers).map { item, answer in
+            answer.answer == .accepted && answer.destination.protection?.isSealed == true
+                ? inbox.refusal(of: item, isSealed: true) : nil
+        }
+        if refusals.allSatisfy({ $0 == nil }) { return answers }
+        return zip(answers, refusals).map { answer, refusal in
+            if let refusal { return ItemVerdict(.ineligible, reason: refusal) }
+            return offer.takesPart || answer.answer != .accepted ? answer : .leftOut
+        }
     }
 
     /// The current rights of a peer. Ask before reading its offers, so that a barred peer takes no resources.
@@ -122,7 +140,7 @@ package final class Reception: Sendable {
         let (peer, offer) = (visitor.peer, whole.bare())
         let claim = previewRoom.claim(isContact: gate.access(of: peer, by: offer.dialect) == .contact)
         defer { claim.giveBack() }
-        let eligible = EligibleOffer(whole.previewed(within: claim), refusal)
+        let eligible = EligibleOffer(whole.previewed(within: claim), ineligibility(of:))
         let digest = offer.digests.first ?? .xxh3_128
         let verdict: Verdict
         if let refused = refused(eligible, from: peer) {
@@ -240,7 +258,7 @@ package final class Reception: Sendable {
             let verdict = ItemVerdict(.expired, reason: EndCause.nobodyAnswered(within: wait))
             return Array(repeating: verdict, count: count)
         }
-        return answers
+        return storable(answers, of: offer)
     }
 
     /// Accepted bytes of a sender that are not stored yet.

@@ -42,6 +42,19 @@ struct InboxCheck: DoctorCheck {
         if let fault = scene.status?.inboxFault {
             return [.problem("the receiver cannot use \(home.inbox): \(fault)", hint: "see: waft status")]
         }
-        return [.ok(home.inbox)]
+        return [Self.finding(DiskAbilities.ofInbox(at: home.inbox), inbox: home.inbox)]
+    }
+
+    /// One line: the abilities that the disk of the Inbox lacks, and the consequences.
+    static func finding(_ abilities: DiskAbilities, inbox: String) -> DoctorFinding {
+        let remarks = abilities.remarks
+        guard !abilities.refusing.isEmpty else {
+            return .ok(inbox + (remarks.isEmpty ? "" : "; its disk " + remarks.joined(separator: ", ")))
+        }
+        let lacks = abilities.refusing.joined(separator: ", ")
+        return .warning(
+            "the disk of \(inbox) \(lacks): what needs that is refused"
+                + (remarks.isEmpty ? "" : "; it " + remarks.joined(separator: ", ")),
+            hint: "let senders rename such items or pack them (zip, tar), or have the Inbox on another disk")
     }
 }
