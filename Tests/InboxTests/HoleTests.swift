@@ -50,6 +50,19 @@ struct HoleTests {
         #expect(bytesOnDisk(taken.path) < 3 << 20)
     }
 
+    @Test("that was sealed has them where it is taken to")
+    func sealed() throws {
+        let place = try SealedInbox()
+        try place.unlock()
+        let bytes = Self.sparse()
+        let arrival = try place.receive(bytes, as: "disk.img")
+        mkdir(place.folder / "out", 0o755)
+        let taken = try InboxLeaving.take(
+            arrival, inbox: place.path, to: place.folder / "out", keys: FileKeys(place.vault))
+        #expect(contents(of: taken.path) == bytes)
+        #expect(bytesOnDisk(taken.path) < 3 << 20)
+    }
+
     private func bytesOnDisk(_ path: String) -> Int { lstatus(of: path).map { Int($0.st_blocks) * 512 } ?? .max }
 
     @Test(

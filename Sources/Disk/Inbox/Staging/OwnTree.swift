@@ -123,7 +123,7 @@ enum OwnTree {
     /// Passes the contents of an open file on.
     /// - Parameters:
     ///   - keys: those of a sealed file.
-    ///   - leavingHoles: whether zeros that fill the buffer are skipped; only in a new file.
+    ///   - leavingHoles: whether pieces of zeros are skipped; only in a new file.
     /// - Throws: `SystemError`; with keys also `SealedFileError`.
     static func pass(
         _ from: Int32, to: Int32, _ keys: FileKeys?, through buffer: UnsafeMutableRawBufferPointer,
@@ -133,24 +133,26 @@ enum OwnTree {
             while true {
                 let count = try systemCall { Glibc.read(from, buffer.baseAddress, buffer.count) }
                 if count == 0 { return }
-                let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-                if leavingHoles, ZeroBlocks.areZero(bytes) {
-                    try systemCall { lseek(to, off_t(count), SEEK_CUR) }
-                } else {
-                    try write(bytes, to: to)
-                }
+                try put(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: to, leavingHoles)
                 copied(count)
             }
         }
         let source = try SealedFile.open(FileDescriptor.copy(of: from), keys)
         try source.read(upTo: source.size) { (bytes) throws(SealedFileError) in
             do throws(SystemError) {
-                try write(bytes, to: to)
+                try put(bytes, to: to, leavingHoles)
             } catch {
                 throw .system(error)
             }
             copied(bytes.count)
         }
+    }
+
+    private static func put(
+        _ bytes: UnsafeRawBufferPointer, to file: Int32, _ leavesHoles: Bool
+    ) throws(SystemError) {
+        guard leavesHoles, !bytes.isEmpty, ZeroBlocks.areZero(bytes) else { return try write(bytes, to: file) }
+        try systemCall { lseek(file, off_t(bytes.count), SEEK_CUR) }
     }
 
     static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) {
