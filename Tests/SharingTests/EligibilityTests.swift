@@ -81,6 +81,9 @@ struct EligibilityTests {
         var (needs, names) = (DiskNeeds(), AlikeNames())
         for name in ["plain", "Küche", "日本"] { needs.add(name) }
         #expect(needs.isEmpty)
+        var all = DiskNeeds()
+        for character in DiskNeeds.rareCharacters { all.add("a\(character)") }
+        #expect(all.characters == DiskNeeds.rareCharacters)
         for name in ["a?b", "x:y", "a?"] { needs.add(name) }
         needs.add(String(repeating: "n", count: 252))
         needs.add(String(repeating: "n", count: 255), isFile: false)
