@@ -53,6 +53,8 @@ extension Reception {
     /// The offer without the items that seem to be here already. One that may be sent again counts as an empty file, as
     /// the journal counts it.
     func coming(of offer: Offer, from peer: PeerID) -> Offer {
+        // As the journal has the items.
+        let offer = offer.bare()
         let all = Verdict(all: .accepted, count: offer.items.count, digest: offer.digests.first ?? .xxh3_128)
         let known = recognising(offer, all, from: peer).items
         if known.allSatisfy({ $0.present == nil }) { return offer }
