@@ -165,7 +165,10 @@ package final class FileInbox: InboxStoring {
         let abilities = staging?.abilities ?? DiskAbilities()
         let refusal = abilities.refusal(
             of: item.name, item.needs ?? DiskNeeds(), isSealed: isSealed, by: DiskAbilities.inboxDisk)
-        return refusal.map { "\($0); rename it, or send it as an archive (zip, tar)" }
+        let isNamed = abilities.refusal(ofName: item.name.text, by: DiskAbilities.inboxDisk) != nil
+        return refusal.map { reason in
+            reason + (isNamed ? "; rename it" : "; send it as an archive (zip, tar), or leave such entries out")
+        }
     }
 
     /// Whether a folder below the Inbox, or the Inbox itself, holds an entry of that name, sealed or not.

@@ -22,7 +22,7 @@ package struct DiskAbilities: Hashable, Sendable {
     package var tellsCase = true
     /// Whether files can have attributes of the user.
     package var hasAttributes = true
-    /// Whether parts of files that were never written need no room.
+    /// Whether parts of files that were never written need no room, as far as the disk shows it: sshfs does not.
     package var keepsHoles = true
     /// Bytes of a name.
     package var longestName = SafeName.maximumBytes
@@ -159,7 +159,7 @@ extension DiskAbilities {
         var lacks: [String] = []
         if !keepsModes { lacks.append("keeps no executable bits") }
         if !hasAttributes { lacks.append("keeps no attributes: only Waft knows who sent an item") }
-        if !keepsHoles { lacks.append("keeps no holes: empty parts of files take room") }
+        if !keepsHoles { lacks.append("shows no holes: empty parts of files may take room") }
         if !refusesToReplace, !hasHardLinks {
             lacks.append("cannot refuse to replace: save nothing in the Inbox while items arrive")
         }
