@@ -290,10 +290,8 @@ struct BundleTests {
         try files.createSymbolicLink(atPath: path + "/loop", withDestinationPath: "loop")
         mkfifo(path + "/pipe", 0o755)
         let refusals = [
-            ("missing", "its executable missing is missing"), ("dangling", "its executable dangling is missing"),
             ("loop", "its executable loop cannot be found"), ("folder", "its executable folder is not a regular file"),
             ("pipe", "its executable pipe is not a regular file"),
-            ("plain", "its executable plain is not executable; chmod +x may be missing"),
             ("empty", "its executable empty is empty"), ("open", "everyone may write to open"),
             ("out", "its executable out is a link that leads out of the bundle"),
             ("folder/up", "its executable folder/up is a link that leads out of the bundle"),
@@ -303,10 +301,29 @@ struct BundleTests {
             let told = try #require(shelf.catalog().load().reasons(.unusable).first)
             #expect(told.hasPrefix(reason), "\(told)")
         }
+        Shelf.writeProgram(path + "/openPlain", mode: 0o646)
+        try shelf.write("A", Shelf.keys("org.example.a", ["CFBundleExecutable": "openPlain"]))
+        let told = try #require(shelf.catalog().load().reasons(.unusable).first)
+        #expect(told.hasPrefix("everyone may write to openPlain"), "\(told)")
         for name in ["", ".", "..", "../outside", "/bin/sh", "a/../run", "./run", "run/", "a//b", "folder/../run"] {
             try shelf.write("A", Shelf.keys("org.example.a", ["CFBundleExecutable": name]))
             let told = try #require(shelf.catalog().load().reasons(.unusable).first)
             #expect(told.hasPrefix("CFBundleExecutable is not usable: "), "\(name): \(told)")
+        }
+    }
+
+    @Test("a bundle whose executable is not there yet is a handler with a warning")
+    func missingExecutable() throws {
+        let path = try shelf.write("A", Shelf.keys("org.example.a"))
+        Shelf.writeProgram(path + "/plain", mode: 0o644)
+        try FileManager.default.createSymbolicLink(atPath: path + "/dangling", withDestinationPath: "nothing")
+        let plain = "is not executable; chmod +x may be missing"
+        for (name, fault) in [("missing", "is missing"), ("dangling", "is missing"), ("plain", plain)] {
+            try shelf.write("A", Shelf.keys("org.example.a", ["CFBundleExecutable": name]))
+            let bundle = try only()
+            #expect(bundle.executable == "\(path)/\(name)" && bundle.programFault == fault)
+            let snapshot = shelf.catalog().load()
+            #expect(snapshot.reasons(.warning) == ["its executable \(name) \(fault): its items wait"])
         }
     }
 

@@ -44,7 +44,7 @@ struct CatalogTests {
     func brokenBesideGood() throws {
         try shelf.write("Good", Shelf.opening("org.example.good", "public.image"))
         try shelf.write("Broken", info: Data("bplist00garbage".utf8))
-        try shelf.write("NoProgram", Shelf.keys("org.example.n", ["CFBundleExecutable": "none"]))
+        try shelf.write("NoProgram", Shelf.keys("org.example.n", ["CFBundleExecutable": "../none"]))
         let snapshot = shelf.catalog().load()
         #expect(snapshot.identifiers == ["org.example.good"])
         #expect(snapshot.problems.map(\.name) == ["Broken", "NoProgram"])

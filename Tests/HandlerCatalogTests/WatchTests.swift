@@ -119,7 +119,7 @@ struct WatchTests {
             try handle.seekToEnd()
             try handle.write(contentsOf: info.dropFirst(60))
         } until: {
-            reason($0) == "its executable bin/deep/start is missing"
+            reason($0) == "its executable bin/deep/start is missing: its items wait"
         }
         _ = try await change(watch) {
             try file.createDirectory(atPath: path + "/bin/deep", withIntermediateDirectories: true)
@@ -136,7 +136,7 @@ struct WatchTests {
         _ = try await change(watch) {
             try file.removeItem(atPath: path + "/bin/deep/start")
         } until: {
-            $0.bundles.isEmpty
+            $0.bundles.first?.programFault == "is missing"
         }
     }
 
@@ -221,8 +221,9 @@ struct WatchTests {
         let path = try shelf.write("A", Shelf.opening("org.example.a", "public.image"))
         #expect(watch.current.identifiers == ["org.example.a"])
         chmod(path + "/run", 0o644)
-        #expect(watch.current.identifiers == [])
+        #expect(watch.current.bundles.first?.programFault != nil)
         chmod(path + "/run", 0o755)
+        #expect(watch.current.bundles.map(\.programFault) == [nil])
         try shelf.catalog().disable("A")
         #expect(watch.current.choices.disabled.count == 1)
         try FileManager.default.removeItem(atPath: shelf.folder / "user")

@@ -142,6 +142,18 @@ struct HookAnswerTests {
         #expect(hook.absence == nil)
     }
 
+    @Test("a bundle's program that was missing is missing until the bundle is read again")
+    func missingUntilRead() throws {
+        func program(_ fault: String?) -> HandlerProgram? {
+            let bundle = HandlerBundle(
+                identifier: .inbox, name: "A", path: "/bin", origin: .user,
+                installed: Timestamp(seconds: 0, nanoseconds: 0), executable: "/bin/sh", programFault: fault)
+            return HandlerProgram(bundle: bundle, defaultTimeLimit: .seconds(1), requiresSandbox: false)
+        }
+        #expect(try #require(program("is missing")).absence == "/bin/sh is missing")
+        #expect(try #require(program(nil)).absence == nil)
+    }
+
     @Test("a hook that is a link to an executable is one, and its data folder is made for it")
     func link() async throws {
         let place = HookFolder()

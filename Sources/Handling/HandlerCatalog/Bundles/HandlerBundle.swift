@@ -38,6 +38,9 @@ package struct HandlerBundle: Hashable, Sendable {
     package let installed: Timestamp
     /// Absolute path of `CFBundleExecutable`; nil for built-in handlers, which run no program.
     package let executable: String?
+    /// Why the executable could not be started when the bundle was read, in words behind its path: `is missing`. Its owner
+    /// was not checked, so the bundle is read again before the executable is started.
+    package let programFault: String?
     package let documentTypes: [DocumentType]
     package let urlTypes: [URLType]
     /// The activities that it brings for the share sheet.
@@ -64,6 +67,7 @@ package struct HandlerBundle: Hashable, Sendable {
         origin: HandlerOrigin,
         installed: Timestamp,
         executable: String?,
+        programFault: String? = nil,
         documentTypes: [DocumentType] = [],
         urlTypes: [URLType] = [],
         activities: [HandlerActivity] = [],
@@ -82,6 +86,7 @@ package struct HandlerBundle: Hashable, Sendable {
         self.origin = origin
         self.installed = installed
         self.executable = executable
+        self.programFault = programFault
         self.documentTypes = documentTypes
         self.urlTypes = urlTypes
         self.activities = activities

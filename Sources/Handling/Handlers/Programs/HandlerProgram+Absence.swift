@@ -6,7 +6,7 @@ import SystemPackage
 extension HandlerProgram {
     /// Why it cannot be started as the disk is now: its file, its folder, or a path that its sandbox opens is missing.
     /// One line, which quotes paths unchanged; nil if no reason is visible.
-    package var absence: String? { fileFlaw ?? pathFlaws.first }
+    package var absence: String? { fault ?? fileFlaw ?? pathFlaws.first }
 
     /// The paths that its sandbox cannot open, each with its use.
     package var pathFlaws: [String] {

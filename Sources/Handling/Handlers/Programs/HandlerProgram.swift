@@ -39,6 +39,8 @@ package struct HandlerProgram: Hashable, Sendable {
     package var writablePaths: [String]
     /// Absolute paths of folders with files that were made for its call alone, in any place.
     package var copyFolders: [String] = []
+    /// A fault of its bundle's executable, which stays until the bundle is read again.
+    private(set) var fault: String?
     /// Whether it may use the network.
     package var allowsNetwork: Bool
     /// Whether it may connect to Unix sockets.
@@ -127,6 +129,7 @@ package struct HandlerProgram: Hashable, Sendable {
             variables: ProgramVariables(bundle.launch),
             settings: bundle.settings.values
         )
+        fault = bundle.programFault.map { "\(executable) \($0)" }
     }
 
     /// The hook of the configuration, which may be missing: see `absence`.

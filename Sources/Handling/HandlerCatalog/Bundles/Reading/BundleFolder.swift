@@ -81,7 +81,9 @@ struct BundleFolder: Hashable, Sendable {
         defer { partial.warnings = contents.warnings }
         let identifier = try contents.identifier()
         partial.identifier = identifier
-        let executable = try executablePath(contents.executableName(), &partial)
+        let program = try contents.executableName()
+        let (executable, fault) = try executablePath(program, &partial)
+        if let fault { contents.warn("its executable \(program) \(fault): its items wait") }
         let launch = try contents.launchRules(home: context.home)
         if let (key, reason) = launch.trouble(context.closed) { throw .unfit(key.rawValue, reason) }
         let settings = settings(of: identifier, context, &partial) { contents.warn($0) }
@@ -95,6 +97,7 @@ struct BundleFolder: Hashable, Sendable {
             origin: origin,
             installed: installed(),
             executable: executable,
+            programFault: fault,
             documentTypes: try contents.documentTypes(),
             urlTypes: try contents.urlTypes(),
             activities: try contents.activities(),
@@ -143,8 +146,10 @@ struct BundleFolder: Hashable, Sendable {
         }
     }
 
-    /// The path of the executable, after a check that it is a program inside the bundle.
-    private func executablePath(_ name: String, _ partial: inout Partial) throws(BundleError) -> String {
+    /// The path of the executable, after a check that it is a program inside the bundle, or why it is none now.
+    private func executablePath(
+        _ name: String, _ partial: inout Partial
+    ) throws(BundleError) -> (path: String, fault: String?) {
         let steps = PathText.names(in: name, keepingEmpty: true)
         guard name.utf8.count < 1_024, !name.utf8.contains(0), !steps.isEmpty,
             steps.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." })
@@ -154,7 +159,8 @@ struct BundleFolder: Hashable, Sendable {
         let path = self.path + "/" + name
         partial.executable = path
         guard let folder = Paths.real(self.path), let real = Paths.real(path) else {
-            throw .executable(name, errno == ENOENT ? "is missing" : "cannot be found: \(SystemError.last)")
+            guard errno == ENOENT else { throw .executable(name, "cannot be found: \(SystemError.last)") }
+            return (path, "is missing")
         }
         guard PathText.part(of: real, below: folder) != nil else {
             throw .executable(name, "is a link that leads out of the bundle")
@@ -163,12 +169,10 @@ struct BundleFolder: Hashable, Sendable {
         guard stat(real, &status) == 0 else { throw .executable(name, "cannot be looked at: \(SystemError.last)") }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .executable(name, "is not a regular file") }
         guard status.st_size > 0 else { throw .executable(name, "is empty") }
-        // By effective ids: for root every file with one executable bit is executable.
-        guard faccessat(AT_FDCWD, real, X_OK, AT_EACCESS) == 0 else {
-            throw .executable(name, "is not executable; chmod +x may be missing")
-        }
         try checkTrust(real, shownAs: name)
-        return path
+        // By effective ids: for root every file with one executable bit is executable.
+        let isExecutable = faccessat(AT_FDCWD, real, X_OK, AT_EACCESS) == 0
+        return (path, isExecutable ? nil : "is not executable; chmod +x may be missing")
     }
 
     /// A program that another user can change lets that user run code here.
