@@ -47,7 +47,9 @@ class Record:
         steps = []
         if isinstance(world.course, Killed):
             calls, _ = world.crash(UNTIL_THE_END, True)
-            steps = [number for number, call in enumerate(calls, 1) if call["call"] == "rename"]
+            # At its start the receiver also tries what the disk can.
+            steps = [number for number, call in enumerate(calls, 1)
+                     if call["call"] == "rename" and crash.place(call) == "Inbox"]
         self.home = os.path.join(world.folder, "home")
         shutil.rmtree(self.home, ignore_errors=True)
         crash.copy(world.template, self.home)
