@@ -93,7 +93,8 @@ struct OpenInTests {
             try "x".write(toFile: inbox + "/item.txt", atomically: false, encoding: .utf8)
             for (file, exit, said) in [
                 ("pipe.txt", 66, "neither a file nor a folder"), ("/dev/zero", 66, "neither a file nor a folder"),
-                ("dangling.txt", 66, "the target of the link does not exist"), ("dir.txt", 64, "no note that opens it"),
+                ("dangling.txt", 66, "the target of the link does not exist"),
+                ("dir.txt", 64, "note does not open folders"),
                 ("none.txt", 66, "no such file"), (inbox + "/item.txt", 64, "waft inbox open-in item.txt"),
             ] {
                 let failed = try await shelf.waft("open-in", file, "note")
