@@ -1,14 +1,18 @@
 import GRDB
+import Glibc
 package import Sharing
+import Synchronization
 
 /// Reads the journal of a folder, whether or not a receiver writes it, and changes nothing in it.
 ///
-/// A missing journal counts as an empty one. Each call sees the journal at one moment, and blocks on the disk.
+/// A missing journal counts as an empty one. Each call sees the journal at one moment, and blocks on the disk. The first
+/// call opens the journal for all.
 package struct JournalReader: Sendable {
     /// Maximum number of entries that `entries(named:)` returns.
     package static let maximumEntriesOfAName = 1_000
 
     private let file: JournalFile
+    private let connection = ReaderConnection()
     private let dialects: DialectTable
     private let unreadable: @Sendable (JournalError) -> Void
 
@@ -208,7 +212,7 @@ package struct JournalReader: Sendable {
         do {
             // An empty file is no database yet: SQLite would have to write to it before it reads.
             guard let size = try file.size(), size > 0 else { return nothing }
-            return try DatabaseQueue(path: file.path, configuration: Self.configuration).read { database in
+            return try connection.queue(file, Self.configuration).read { database in
                 guard let version = try JournalSchema.version(database, file: file) else { return nothing }
                 guard version == JournalSchema.migrator.migrations.last else {
                     throw JournalAccessError(
@@ -219,6 +223,30 @@ package struct JournalReader: Sendable {
             }
         } catch {
             throw JournalAccessError(error, doing: "could not read the journal", file: file).journalError
+        }
+    }
+}
+
+/// A reader's connection to the journal: made with the first call, and anew when another file has its place.
+private final class ReaderConnection: Sendable {
+    private struct Opened {
+        var queue: DatabaseQueue
+        var device: dev_t
+        var inode: ino_t
+    }
+
+    private let opened = Mutex<Opened?>(nil)
+
+    func queue(_ file: JournalFile, _ configuration: Configuration) throws -> DatabaseQueue {
+        var status = stat()
+        let isThere = stat(file.path, &status) == 0
+        return try opened.withLock { opened in
+            if isThere, let opened, opened.device == status.st_dev, opened.inode == status.st_ino {
+                return opened.queue
+            }
+            let queue = try DatabaseQueue(path: file.path, configuration: configuration)
+            opened = Opened(queue: queue, device: status.st_dev, inode: status.st_ino)
+            return queue
         }
     }
 }
