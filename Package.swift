@@ -311,9 +311,16 @@ let package = Package(
                 "transfers.js", "types.js", "verbs.js", "virtual.js", "visible.js", "words.js",
             ].map { "Page/" + $0 })
         + module(
+            .app, "Lines", ["Outbox", "Sharing"], tests: nil)
+        + module(
+            .app, "Operations",
+            ["Lines", "Control", "Endpoints", "Settings", "Contacts", "Journal", "Outbox", "Sharing", nioPosix],
+            tests: ["UniformTypes", logging])
+        + module(
             .app, "Commands",
             [
-                "Desk", "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes",
+                "Desk", "Lines", "Operations", "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing",
+                "UniformTypes",
                 "ContentCheck",
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
                 "Pairing", "Outbox", "Previews", "PropertyLists", "Executors", "Streams", "CLinuxShims", "DBusClient",

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Endpoints
+import Lines
 import Sharing
 import Testing
 

@@ -1,3 +1,4 @@
+import Lines
 import Testing
 
 @testable import Commands

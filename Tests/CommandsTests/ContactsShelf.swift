@@ -1,6 +1,7 @@
 import ArgumentParser
 import Contacts
 import Foundation
+import Lines
 import Sharing
 import Synchronization
 import TestSupport

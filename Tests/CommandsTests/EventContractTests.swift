@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Lines
 import TestSupport
 import Testing
 
@@ -34,10 +35,10 @@ struct EventContractTests {
     }
 
     @Test("the schema has every line that can be printed, once, and no other")
-    func names() {
+    func names() throws {
         let names = lines.compactMap { properties($0)["event"]?["const"] as? String }
         #expect(names.count == lines.count)
-        #expect(names.sorted() == EventName.allCases.map(\.rawValue).sorted())
+        #expect(try Set(names) == EventLineTests.names())
         for line in lines {
             #expect(line["title"] as? String == properties(line)["event"]?["const"] as? String)
             #expect((line["required"] as? [String])?.starts(with: ["v", "event"]) == true)
@@ -61,7 +62,7 @@ struct EventContractTests {
         let page = try text("Sources/App/Commands/Commands.docc/Events.md")
         let table = try #require(page.components(separatedBy: "## Lines of each verb").last)
         let named = Set(table.matches(of: /`([A-Za-z]+)`/).map { String($0.output.1) })
-        #expect(Set(EventName.allCases.map(\.rawValue)).subtracting(named) == [])
+        #expect(try EventLineTests.names().subtracting(named) == [])
         #expect(try text(UserDocument.article("Scripting")).contains("(Events.md)"))
     }
 

@@ -3,6 +3,9 @@ import Digests
 import Endpoints
 import HandlerCatalog
 import Inbox
+import Lines
+import Operations
+import Outbox
 import Protection
 import Sending
 import Settings
@@ -44,8 +47,21 @@ private struct Samples {
     }
 
     func all() throws -> [EventLine] {
-        sending() + receiving() + peers() + inbox() + outbox() + pairing() + page() + (try handlers()) + deciding()
+        sending() + receiving() + peers() + inbox() + pairing() + page() + (try handlers()) + deciding()
             + (try protection())
+    }
+
+    /// The lines that are values of their own.
+    func values() throws -> [any Line] {
+        let item = OutboxItem(offer.items[0], origin: "/a", content: .path("/a"))
+        let job = OutboxJob(
+            number: JobNumber(1), queued: WallTime(milliseconds: 0), expires: WallTime(milliseconds: 1_000),
+            destination: .init(text: "study"), items: [item])
+        let record = OutboxStore.Record(job: job, standing: OutboxStanding(job))
+        return [
+            JobLine(record, person: Acquaintances.nobody.person), JobCancelledLine(job: 1),
+            JobRetriedLine(job: 1, daemon: true), JobRemovedLine(job: 1), JobsRemovedLine(jobCount: 1),
+        ]
     }
 
     private func sending() -> [EventLine] {
@@ -157,6 +173,7 @@ private struct Samples {
             .resealed(EventLine.Resealed(name: name, protection: .unlessOpen)),
             .opened(.onDesktop(.item(name), .done)),
             .failed(.part(failure, of: .item(name))),
+            .failed(.part(failure, of: .job(1))),
             .failed(.part(failure, of: .wanted("b"))),
             .failed(.part(failure, of: .arrival(7))),
             .absent(.item(arrival: 7, stored: "a", reason: "it was taken")),
@@ -165,21 +182,6 @@ private struct Samples {
             .verified(
                 EventLine.Verified(ok: 2, changed: 0, missing: 0, unreadable: 0, locked: 1, summed: 2, exit: .done)),
         ] + [.changed, .missing, .unreadable].compactMap { EventLine(ItemFinding(state: $0), of: arrival) }
-    }
-
-    private func outbox() -> [EventLine] {
-        [
-            .job(
-                OutboxFields(
-                    job: 1, state: "waiting", to: "study", queued: "2026-11-21T10:00:00Z",
-                    expires: "2026-11-28T10:00:00Z", attemptCount: 0, transfer: offer.transfer.text, size: 1, count: 1,
-                    items: [])),
-            .jobCancelled(EventLine.Job(job: 1)),
-            .jobRetried(EventLine.RetriedJob(job: 1, daemon: true)),
-            .jobRemoved(EventLine.Job(job: 1)),
-            .jobsRemoved(EventLine.RemovedJobs(jobCount: 1)),
-            .failed(.part(failure, of: .job(1))),
-        ]
     }
 
     private func page() -> [EventLine] {
@@ -357,10 +359,16 @@ private struct Samples {
 
 @Suite("The events of --json")
 struct EventLineTests {
+    /// The names of all lines that have samples.
+    static func names() throws -> Set<String> {
+        let samples = try Samples()
+        return Set(try samples.all().map(\.name.rawValue) + samples.values().map { type(of: $0).event })
+    }
+
     @Test("there is a sample of each event, and each form of an event is as the schema has it")
     func samples() throws {
-        let samples = try Samples().all()
-        #expect(Set(samples.map(\.name)) == Set(EventName.allCases))
-        holdContract(samples.map(\.text))
+        let samples = try Samples()
+        #expect(try Set(samples.all().map(\.name)) == Set(EventName.allCases))
+        holdContract(try samples.all().map(\.text) + samples.values().map(\.json))
     }
 }

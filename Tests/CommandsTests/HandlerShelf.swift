@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HandlerCatalog
 import HookSandbox
+import Lines
 import TestSupport
 
 @testable import Commands

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HandlerCatalog
+import Lines
 import TestSupport
 import Testing
 import UniformTypes

@@ -1,6 +1,7 @@
 import Foundation
 import HandlerCatalog
 import HookSandbox
+import Lines
 import TestSupport
 import Testing
 

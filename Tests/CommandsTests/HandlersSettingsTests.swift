@@ -1,5 +1,6 @@
 import Foundation
 import HandlerCatalog
+import Lines
 import TestSupport
 import Testing
 

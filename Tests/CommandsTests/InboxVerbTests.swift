@@ -5,6 +5,7 @@ import Digests
 import Dispatch
 import Inbox
 import Journal
+import Operations
 import Sharing
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import Digests
 import Endpoints
 import Foundation
 import Logging
+import Operations
 import Receiving
 import Sending
 import Settings

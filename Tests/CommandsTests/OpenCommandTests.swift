@@ -3,6 +3,7 @@ import Executors
 import Foundation
 import HandlerCatalog
 import Handlers
+import Lines
 import Logging
 import Sharing
 import TestSupport

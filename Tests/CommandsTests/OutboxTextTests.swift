@@ -1,6 +1,8 @@
 import ArgumentParser
 import Control
 import Foundation
+import Lines
+import Operations
 import Outbox
 import Sharing
 import Testing
@@ -24,37 +26,41 @@ struct OutboxTextTests {
         return OutboxStore.Record(job: job, standing: standing)
     }
 
+    private func line(
+        _ record: OutboxStore.Record, moved: (UInt64, UInt64?)? = nil, hasReceiver: Bool = true
+    ) -> String {
+        JobLine(record, person: Acquaintances.nobody.person, moved: moved, hasReceiver: hasReceiver).words[0]
+    }
+
     @Test("a line says what goes where, and how that stands")
     func line() throws {
-        #expect(OutboxText.line(try record(), .nobody) == "  12  a.txt → kitchen (5 bytes): waits")
+        #expect(line(try record()) == "  12  a.txt → kitchen (5 bytes): waits")
         let sent = try record(items: 4) { $0.state = .done }
-        #expect(OutboxText.line(sent, .nobody) == "  12  a.txt, a.txt and 2 more → kitchen (20 bytes): sent")
+        #expect(line(sent) == "  12  a.txt, a.txt and 2 more → kitchen (20 bytes): sent")
         let failed = try record {
             $0.state = .failed
             $0.failure = OutboxJobError(.declined, "declined: no", isFinal: true)
         }
         #expect(
-            OutboxText.line(failed, .nobody)
+            line(failed)
                 == "  12  a.txt → kitchen (5 bytes): given up: declined: no; again: waft outbox retry 12")
-        #expect(OutboxText.queued(try record().job, .nobody) == "queued as 12 → kitchen: 1 item, 5 bytes")
+        #expect(JobLine.queued(try record().job, .nobody) == "queued as 12 → kitchen: 1 item, 5 bytes")
     }
 
     @Test("a job in progress shows its progress, and a stopped job shows that no process sends it")
     func progress() throws {
         let record = try record { $0.state = .sending }
-        let half = OutboxCourse([
-            JobProgress(job: 12, bytes: 1_000, total: 2_000), JobProgress(job: 3, bytes: 1, total: 1),
-        ])
-        #expect(OutboxText.line(record, .nobody, half).hasSuffix(": is being sent, 50 %: 1.0 kB of 2.0 kB"))
-        let piped = OutboxCourse([JobProgress(job: 12, bytes: 1_000, total: nil)])
-        #expect(OutboxText.line(record, .nobody, piped).hasSuffix(": is being sent, 1.0 kB so far"))
-        #expect(OutboxText.line(record, .nobody).hasSuffix(": is being sent"))
+        let half = (UInt64(1_000), UInt64?(2_000))
+        #expect(line(record, moved: half).hasSuffix(": is being sent, 50 %: 1.0 kB of 2.0 kB"))
+        let piped = (UInt64(1_000), Optional<UInt64>.none)
+        #expect(line(record, moved: piped).hasSuffix(": is being sent, 1.0 kB so far"))
+        #expect(line(record).hasSuffix(": is being sent"))
         #expect(
-            OutboxText.line(record, .nobody, OutboxCourse(isReceiverThere: false)).contains(
+            line(record, hasReceiver: false).contains(
                 "interrupted when the receiver ended"))
-        #expect(EventLine.job(OutboxFields(record, .nobody, half)).text.contains("\"bytes\":1000"))
+        #expect(JobLine(record, person: Acquaintances.nobody.person, moved: half).json.contains("\"bytes\":1000"))
         let waits = try self.record()
-        #expect(OutboxText.line(waits, .nobody, half).hasSuffix(": waits"))
+        #expect(line(waits, moved: half).hasSuffix(": waits"))
     }
 
     @Test("nothing foreign moves the cursor")
@@ -66,7 +72,8 @@ struct OutboxTextTests {
             $0.peerName = "\u{202E}evil"
             $0.outcomes = [0: SettledItem(OutboxJobError(.unreachable, "x\u{7}", isFinal: true))]
         }
-        for text in OutboxText.lines(record, .nobody) + [OutboxText.line(record, .nobody)] {
+        let job = JobLine(record, person: Acquaintances.nobody.person)
+        for text in job.details + job.words {
             #expect(!text.unicodeScalars.contains { $0.value < 32 || $0 == "\u{202E}" }, "\(text)")
         }
     }
@@ -81,7 +88,7 @@ struct OutboxTextTests {
                     stored: "a-1.txt", size: 5, digest: "xxh3-128:00", handler: HandlerAnswer(.yes, exitCode: 0))
             ]
         }
-        let line = EventLine.job(OutboxFields(record, .nobody)).text
+        let line = JobLine(record, person: Acquaintances.nobody.person).json
         let document = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         #expect(document["job"] as? Int == 12)
         #expect(document["state"] as? String == "failed")

@@ -1,4 +1,5 @@
 import Contacts
+import Operations
 import Sharing
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import Lines
 import Sharing
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Digests
 import Endpoints
+import Lines
 import Receiving
 import Sending
 import Settings

@@ -1,5 +1,4 @@
-package import ArgumentParser
-import Sending
+package import Outbox
 package import Sharing
 
 /// The exit codes of all commands: one table, the contract with scripts. `Scripting.md` shows it.
@@ -23,8 +22,6 @@ package enum WaftExit: Int32, Encodable, Sendable, CaseIterable {
     case notRunning = 69
     case notPermitted = 77
     case interrupted = 130
-
-    package var code: ExitCode { ExitCode(rawValue) }
 
     /// The meaning for a script, over all commands; the article's table has the same words.
     package var meaning: String {
@@ -102,5 +99,21 @@ extension WaftExit {
     /// The code for a source that cannot be read.
     package init(_ fault: SourceError) {
         self = fault.code == .changed ? .contentChanged : .inputMissing
+    }
+
+    /// The code for the failure of a job.
+    package init(_ code: OutboxJobError.Code) {
+        switch code {
+        case .peerNotFound: self = .peerNotFound
+        case .unreachable: self = .unreachable
+        case .declined: self = .declined
+        case .ineligible: self = .ineligible
+        case .noRoom: self = .noRoom
+        case .noAnswer, .expired: self = .noAnswer
+        case .handlerSaidNo: self = .handlerSaidNo
+        case .changed: self = .contentChanged
+        case .inputMissing: self = .inputMissing
+        case .unexpected: self = .unexpected
+        }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Lines
 import Receiving
 import Settings
 import SystemCalls

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Control
+import Lines
 
 /// `waft config reload`.
 struct ConfigReloadCommand: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Lines
 import Settings
 
 /// `waft config set`.

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Lines
 import Receiving
 import Settings
 

@@ -1,4 +1,5 @@
 import Contacts
+import Lines
 import Settings
 
 /// Settings for people.

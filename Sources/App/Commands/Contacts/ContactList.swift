@@ -1,5 +1,6 @@
 import Contacts
 import Foundation
+import Lines
 import Sharing
 
 /// A file with a key's id and a name on each line.

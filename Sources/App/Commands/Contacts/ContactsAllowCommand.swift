@@ -3,6 +3,7 @@ import Contacts
 import Control
 import Endpoints
 import Foundation
+import Lines
 import Sharing
 
 /// `waft contacts allow`.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Contacts
+import Lines
 import Settings
 import Sharing
 

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Control
 import Endpoints
+import Lines
 import NIOPosix
+import Operations
 import Settings
 import Sharing
 
@@ -12,13 +14,11 @@ enum Daemon {
     static func ask(
         _ request: ControlRequest, timeout: Duration = .seconds(10)
     ) async throws(CommandError) -> ControlReply {
-        let home = try CommandContext(isForgiving: true).home
+        let receiver = try CommandContext.forgiving.waft.receiver
         do {
-            let socket = try ControlSocket(folder: home.run)
-            return try await ControlClient.ask(
-                request, at: socket, on: MultiThreadedEventLoopGroup.singleton, timeout: timeout)
+            return try await receiver.ask(request, timeout: timeout)
         } catch {
-            throw failure(error)
+            throw CommandError(error)
         }
     }
 
@@ -52,7 +52,7 @@ enum Daemon {
     /// Watches the running receiver, until it has gone.
     /// - Throws: `CommandError`, 69 when none is running; `CancellationError`.
     static func watch(_ see: @Sendable (ControlEvent) async -> Void) async throws {
-        let home = try CommandContext(isForgiving: true).home
+        let home = try CommandContext.forgiving.home
         do {
             let socket = try ControlSocket(folder: home.run)
             try await ControlClient.watch(at: socket, on: MultiThreadedEventLoopGroup.singleton, see)
@@ -62,13 +62,6 @@ enum Daemon {
     }
 
     static func failure(_ error: ControlError) -> CommandError {
-        let line = TerminalText.escaped("\(error)", limit: 1_000)
-        return switch error.code {
-        case .notRunning: CommandError(.notRunning, line, hint: "start one with: waftd, or: waft receive")
-        case .denied: CommandError(.notPermitted, line, hint: "run it in a terminal that no handler has opened")
-        // As at the start of a receiver.
-        case .pathTooLong: CommandError(.usage, line)
-        case .alreadyRunning, .refused, .broken: CommandError(.unexpected, line)
-        }
+        CommandError(WaftError(error))
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Desk
 import Endpoints
 import Foundation
+import Lines
 import Settings
 import Sharing
 
@@ -44,7 +45,7 @@ struct DeskCommand: AsyncParsableCommand {
                 .usage, "the desk takes files and folders, and not standard input",
                 hint: "to send it: waft send - --to PEER")
         }
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         if !files.isEmpty { _ = try SendSources(paths: files, texts: [], urls: [], peers: 1).make() }
         let listener: DeskListener
         do {

@@ -1,6 +1,7 @@
 import Desk
 import Endpoints
 import Foundation
+import Lines
 
 /// Opens a window of the desk in the user's browser.
 enum DeskOpening {

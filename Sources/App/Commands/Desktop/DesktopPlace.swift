@@ -3,6 +3,7 @@ import Desktop
 import Endpoints
 import Foundation
 import HandlerCatalog
+import Lines
 import Settings
 import SystemCalls
 

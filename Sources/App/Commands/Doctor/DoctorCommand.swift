@@ -1,6 +1,7 @@
 import ArgumentParser
 import Endpoints
 import Foundation
+import Lines
 import Sending
 import Settings
 import Sharing

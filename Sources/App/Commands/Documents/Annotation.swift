@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Lines
 import Sharing
 
 /// Facts of the user for the program that opens something, here or at a receiver: `--annotation KEY=VALUE`.

@@ -1,5 +1,6 @@
 import Glibc
 import Inbox
+import Lines
 import Settings
 import Sharing
 import Synchronization
@@ -38,7 +39,7 @@ enum ClearDocument {
     /// - Throws: `CommandError`: `locked`; `noRoom` for an item that does not fit in memory.
     static func path(of arrival: Arrival, for reader: Reader) throws(CommandError) -> String {
         let program = reader.program
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         let noFolder = "no folder in memory can hold its clear copy"
         guard let folder = ClearFolder(candidates: context.home.clearFolders, isSwept: false) else {
             throw tooLarge(arrival, noFolder)
@@ -72,7 +73,7 @@ enum ClearDocument {
 
     /// Removes the copy of this process.
     static func end(_ arrival: Arrival) {
-        guard arrival.protection.isSealed, let context = try? CommandContext(isForgiving: true) else { return }
+        guard arrival.protection.isSealed, let context = try? CommandContext.forgiving else { return }
         guard let folder = ClearFolder(candidates: context.home.clearFolders, isSwept: false) else { return }
         end(Reader.thisProcess.program, in: folder)
     }

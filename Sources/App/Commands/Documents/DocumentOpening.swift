@@ -1,6 +1,7 @@
 import ArgumentParser
 import ContentCheck
 import Handlers
+import Lines
 import Sharing
 import UniformTypes
 

@@ -2,6 +2,7 @@ import Glibc
 import Inbox
 import ItemSources
 import Journal
+import Lines
 import Sharing
 import SystemCalls
 import UniformTypes

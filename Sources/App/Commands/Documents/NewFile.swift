@@ -1,4 +1,5 @@
 import Glibc
+import Lines
 import Sharing
 import SystemCalls
 

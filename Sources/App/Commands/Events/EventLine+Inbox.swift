@@ -1,4 +1,5 @@
 import Inbox
+import Lines
 import Sharing
 
 /// Lines of `waft inbox`.

@@ -1,4 +1,5 @@
 import Control
+import Lines
 
 extension EventLine {
     /// A transfer that moves, or has just ended.

@@ -2,6 +2,7 @@ import ContentCheck
 import Control
 import Digests
 import Endpoints
+import Lines
 import Sharing
 import UniformTypes
 

@@ -1,19 +1,11 @@
 import ContentCheck
 import Control
+import Lines
 import Sharing
 import UniformTypes
 
 extension EventLine {
-    struct Peer: Encodable, Equatable {
-        /// The whole id of its key; absent for a peer that proved none.
-        var id: String?
-        /// The name that the peer gives itself.
-        var name: String?
-        /// The user's own name for a contact.
-        var contact: String?
-        /// Of a stranger that has a contact's name: the user's own name for that contact.
-        var claims: String?
-    }
+    typealias Peer = PersonFields
 
     /// An item of an offer.
     struct Item: Encodable {

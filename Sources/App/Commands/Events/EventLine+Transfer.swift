@@ -1,3 +1,5 @@
+import Lines
+
 /// Lines that both sides of a transfer print.
 extension EventLine {
     enum Answered: FieldGroups {

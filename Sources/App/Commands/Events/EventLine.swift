@@ -59,13 +59,6 @@ enum EventLine {
     case absent(Absent)
     case verified(Verified)
 
-    // `waft outbox`
-    case job(OutboxFields)
-    case jobCancelled(Job)
-    case jobRetried(RetriedJob)
-    case jobRemoved(Job)
-    case jobsRemoved(RemovedJobs)
-
     // `waft handlers`
     case handler(HandlerFields)
     case problem(HandlerProblemFields)

@@ -1,4 +1,4 @@
-/// The names of all lines of `--json`, the values of `event`: those of the cases of `EventLine`.
+/// The names of the lines of `--json` that are cases of `EventLine`, the values of `event`.
 enum EventName: String, Encodable, CaseIterable {
     // `waft send`
     case item, skipped, queued, remark, offered, busy, resuming, handling
@@ -19,9 +19,6 @@ enum EventName: String, Encodable, CaseIterable {
     case entry, arrival, transfer
     case taken, removed, gone, retried, adopted, resealed
     case changed, missing, unreadable, absent, verified
-
-    // `waft outbox`
-    case job, jobCancelled, jobRetried, jobRemoved, jobsRemoved
 
     // `waft handlers`
     case handler, problem, handlerRemoved, `default`, handlerDecision, schemeDecision

@@ -1,6 +1,7 @@
 import Foundation
 import HandlerCatalog
 import Handlers
+import Lines
 import Logging
 import Settings
 

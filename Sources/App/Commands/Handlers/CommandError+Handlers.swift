@@ -3,6 +3,7 @@ import Control
 import Endpoints
 import HandlerCatalog
 import HookSandbox
+import Lines
 import Settings
 
 extension CommandError {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import HandlerCatalog
 import Handlers
+import Lines
 import UniformTypes
 
 /// `waft handlers remove`.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import HandlerCatalog
+import Lines
 import Protection
 import Secrets
 import Settings

@@ -2,6 +2,7 @@ import ArgumentParser
 import ContentCheck
 import Foundation
 import HandlerCatalog
+import Lines
 import Sharing
 import UniformTypes
 

@@ -4,6 +4,8 @@ import Control
 import Endpoints
 import HandlerCatalog
 import Journal
+import Lines
+import Operations
 import Settings
 import Sharing
 import UniformTypes

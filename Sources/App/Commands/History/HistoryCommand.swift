@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import Endpoints
 import Journal
+import Lines
 import Settings
 import Sharing
 
@@ -40,7 +41,7 @@ struct HistoryCommand: AsyncParsableCommand {
             return try SentHistory.show(latest: limit, json: output.json)
         }
         let (limit, before) = (self.limit, self.before.map(ArrivalNumber.init))
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         let choice = try filter.isEmpty ? nil : ArrivalChoice(filter, context)
         let entries = try JournalReading.read { reader throws(JournalError) in
             try reader.entries(latest: limit, before: before, filter: choice?.filter ?? .all)

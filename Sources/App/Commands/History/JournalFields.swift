@@ -1,6 +1,8 @@
 import ContentCheck
 import Digests
 import Journal
+import Lines
+import Operations
 import Sharing
 import UniformTypes
 

@@ -1,6 +1,8 @@
 import Control
 import Endpoints
 import Journal
+import Lines
+import Operations
 import Settings
 import Sharing
 import SystemCalls
@@ -10,9 +12,9 @@ enum JournalReading {
     static func read<Value>(
         _ body: (JournalReader) throws(JournalError) -> Value
     ) throws(CommandError) -> Value {
-        let home = try CommandContext(isForgiving: true).home
+        let reader = try CommandContext.forgiving.waft.journal
         do {
-            return try body(JournalReader(folder: home.state, dialects: .known))
+            return try body(reader)
         } catch {
             throw CommandError(.unexpected, TerminalText.escaped(error.description, limit: 1_000))
         }
@@ -22,7 +24,7 @@ enum JournalReading {
     ///
     /// - Throws: `CommandError` `usage` for a word that is the number of one item and the name of another.
     static func entry(_ word: String) throws(CommandError) -> JournalEntry? {
-        let inbox = try CommandContext(isForgiving: true).home.inbox
+        let inbox = try CommandContext.forgiving.home.inbox
         let meaning = try read { reader throws(JournalError) in try ItemWord.meaning(of: word, in: inbox, reader) }
         switch meaning {
         case .nothing: return nil

@@ -2,6 +2,7 @@ import ContentCheck
 import Digests
 import Foundation
 import Journal
+import Operations
 import Sharing
 import UniformTypes
 

@@ -5,6 +5,7 @@ import HandlerCatalog
 import Handlers
 import Inbox
 import Journal
+import Lines
 import Settings
 import Sharing
 
@@ -16,7 +17,7 @@ enum JournalWriting {
     static func departed(
         _ number: ArrivalNumber, _ how: Departure.How, toward: String
     ) async throws(CommandError) {
-        let folder = try CommandContext(isForgiving: true).home.state
+        let folder = try CommandContext.forgiving.home.state
         var failure = CommandError(.unexpected, "the receiver gave no answer")
         for _ in 0..<tries {
             switch try await Daemon.askIfRunning(.departed(arrival: number.value, how: how, toward: toward)) {

@@ -1,4 +1,6 @@
 import Endpoints
+import Lines
+import Operations
 import Sending
 import Settings
 import Sharing
@@ -6,7 +8,7 @@ import Sharing
 /// `waft history --sent`: the transfers from here and their outcomes.
 enum SentHistory {
     static func show(latest count: Int, json: Bool) throws(CommandError) {
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         let (entries, people) = (context.home.sentLog.entries(latest: count), context.people)
         if entries.isEmpty, !json { return Console.shared.note("nothing was sent yet") }
         for entry in entries {

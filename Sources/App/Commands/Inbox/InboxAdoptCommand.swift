@@ -3,6 +3,7 @@ import Control
 import Endpoints
 import Inbox
 import Journal
+import Lines
 import Settings
 import Sharing
 
@@ -23,7 +24,7 @@ struct InboxAdoptCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let home = try CommandContext(isForgiving: true).home
+        let home = try CommandContext.forgiving.home
         switch try await Daemon.askIfRunning(.adoptInbox) {
         case .done: break
         case .refused(let reason): throw CommandError(.unexpected, TerminalText.escaped(reason, limit: 400))

@@ -3,6 +3,7 @@ import ContentCheck
 import Glibc
 import Inbox
 import Journal
+import Lines
 import Settings
 import Sharing
 
@@ -24,7 +25,7 @@ struct InboxCatCommand: AsyncParsableCommand {
     var item: String
 
     func run() async throws {
-        let inbox = try CommandContext(isForgiving: true).inbox
+        let inbox = try CommandContext.forgiving.inbox
         guard let entry = try JournalReading.entry(item) else {
             throw CommandError(.inputMissing, JournalReading.unknown(item))
         }

@@ -3,6 +3,8 @@ import Contacts
 import Endpoints
 import Inbox
 import Journal
+import Lines
+import Operations
 import Sending
 import Settings
 import Sharing
@@ -36,7 +38,7 @@ struct InboxListCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         let choice = try filter.isEmpty ? nil : ArrivalChoice(filter, context)
         if watch {
             return try await InboxWatch(choice: choice, json: output.json).run()

@@ -5,6 +5,7 @@ import Endpoints
 import Foundation
 import HandlerCatalog
 import Handlers
+import Lines
 import Previews
 import Sharing
 
@@ -43,7 +44,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
         if folder { return try await showInFolder() }
         let subject = try DocumentSubject(item: arrival)
         let previewing = Previewing(
-            try CommandContext(isForgiving: true), lines: PreviewBounds.lines, json: output.json)
+            try CommandContext.forgiving, lines: PreviewBounds.lines, json: output.json)
         let opening = DocumentOpening(registry: previewing.registry)
         if !options.anyway { try opening.check(subject, try previewing.look(at: subject)) }
         guard DesktopSession.hasDisplay() else {

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Lines
+import Operations
 
 /// `waft inbox open-in`: opens an item in a handler or an application that the user chooses.
 struct InboxOpenInCommand: AsyncParsableCommand {
@@ -53,7 +55,7 @@ struct InboxOpenInCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         let items = try selection.items([arrival].compactMap(\.self), context)
         if selection.dryRun { throw ChosenItem.show(items, context.people, json: output.json).code }
         let openIn = OpenIn(

@@ -22,7 +22,7 @@ struct InboxOptionsCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let menu = try DocumentMenu(CommandContext(isForgiving: true), json: output.json)
+        let menu = try DocumentMenu(CommandContext.forgiving, json: output.json)
         try await menu.run(DocumentSubject(item: arrival), check: options.check)
     }
 }

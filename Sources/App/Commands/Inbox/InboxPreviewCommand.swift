@@ -23,7 +23,7 @@ struct InboxPreviewCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         let picture = try options.picture(json: output.json)
         if options.window {
             return try await PreviewWindow(context, json: output.json).show(DocumentSubject(item: arrival))

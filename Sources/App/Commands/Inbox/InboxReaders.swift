@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import Inbox
 import Journal
+import Lines
 import Sharing
 
 /// Whether to wait for the handlers that read an item before it leaves the Inbox.

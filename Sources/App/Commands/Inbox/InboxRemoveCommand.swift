@@ -6,6 +6,8 @@ import HandlerCatalog
 import Handlers
 import Inbox
 import Journal
+import Lines
+import Operations
 import Settings
 import Sharing
 
@@ -44,7 +46,7 @@ struct InboxRemoveCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         let inbox = try context.inbox
         let items = try selection.items(arrivals, context)
         if selection.dryRun { throw ChosenItem.show(items, context.people, json: output.json).code }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Lines
 import Sharing
 
 /// `waft inbox retry`: ask handlers again.
@@ -31,7 +32,7 @@ struct InboxRetryCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         let items = try selection.items(arrivals, context)
         if selection.dryRun { throw ChosenItem.show(items, context.people, json: output.json).code }
         let retrying = Retrying(context: context, json: output.json)

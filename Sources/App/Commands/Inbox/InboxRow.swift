@@ -2,6 +2,8 @@ import Contacts
 import Endpoints
 import Inbox
 import Journal
+import Lines
+import Operations
 import Sending
 import Settings
 import Sharing

@@ -3,6 +3,7 @@ import Control
 import Endpoints
 import HandlerCatalog
 import Journal
+import Lines
 import Settings
 import Sharing
 
@@ -26,7 +27,7 @@ struct InboxShowCommand: AsyncParsableCommand {
         guard let entry = try JournalReading.entry(arrival) else {
             throw CommandError(.inputMissing, JournalReading.unknown(arrival), hint: "see: waft history")
         }
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         let arrival = entry.arrival
         let icon = DocumentIcon(
             arrival.type, kind: arrival.item.kind.fileKind, in: HandlersPlace(context).catalog.load())

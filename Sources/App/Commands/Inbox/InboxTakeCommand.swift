@@ -6,6 +6,7 @@ import HandlerCatalog
 import Handlers
 import Inbox
 import Journal
+import Lines
 import Settings
 import Sharing
 
@@ -58,7 +59,7 @@ struct InboxTakeCommand: AsyncParsableCommand {
                 throw CommandError(.usage, "--name cannot be used: \(TerminalText.escaped(error.said(of: text)))")
             }
         }
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         let leaving = Leaving(inbox: try context.inbox, now: readers.now, json: output.json)
         let directory = words[words.count - 1]
         let items = try selection.items(words.dropLast(), context)

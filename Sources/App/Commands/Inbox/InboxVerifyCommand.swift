@@ -2,6 +2,7 @@ import ArgumentParser
 import Endpoints
 import Inbox
 import Journal
+import Lines
 import Settings
 import Sharing
 
@@ -31,7 +32,7 @@ struct InboxVerifyCommand: AsyncParsableCommand {
     private static let page = 500
 
     func run() async throws {
-        let inbox = try CommandContext(isForgiving: true).inbox
+        let inbox = try CommandContext.forgiving.inbox
         var verifying = Verifying(inbox: inbox, json: output.json)
         if arrivals.isEmpty {
             let totals = try JournalReading.read { reader throws(JournalError) in try reader.totalsThere() }

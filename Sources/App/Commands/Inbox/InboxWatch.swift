@@ -1,5 +1,6 @@
 import Control
 import Endpoints
+import Lines
 import Sharing
 
 /// `waft inbox list --watch`: shows arrivals, the answers of handlers, and departures.

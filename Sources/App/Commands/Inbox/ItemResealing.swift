@@ -1,6 +1,7 @@
 import Control
 import Inbox
 import Journal
+import Lines
 import Sharing
 
 /// Asks the running receiver to seal an item in another way.

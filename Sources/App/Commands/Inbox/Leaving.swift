@@ -6,6 +6,7 @@ import HandlerCatalog
 import Handlers
 import Inbox
 import Journal
+import Lines
 import Settings
 import Sharing
 

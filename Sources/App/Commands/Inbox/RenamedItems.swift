@@ -29,7 +29,7 @@ enum RenamedItems {
     /// Writes their names and places into the journal: through the running receiver, or directly if none is running. A
     /// fault of the journal is left to the verb, which meets it too.
     static func follow() async {
-        guard let context = try? CommandContext(isForgiving: true), let inbox = try? context.inbox,
+        guard let context = try? CommandContext.forgiving, let inbox = try? context.inbox,
             let places = try? JournalReading.read({ reader throws(JournalError) in try reader.placesThere() })
         else { return }
         let moved = InboxRenames.find(places, inbox: inbox)

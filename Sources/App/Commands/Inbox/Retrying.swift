@@ -3,6 +3,7 @@ import Endpoints
 import HandlerCatalog
 import Handlers
 import Journal
+import Lines
 import Sharing
 
 /// Gives items to their handlers again, and says the handlers' answers.

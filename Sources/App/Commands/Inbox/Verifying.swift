@@ -2,6 +2,7 @@ import Endpoints
 import Foundation
 import Inbox
 import Journal
+import Lines
 import Settings
 import Sharing
 

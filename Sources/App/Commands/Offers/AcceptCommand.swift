@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import Endpoints
 import Foundation
+import Lines
 import Settings
 import Sharing
 

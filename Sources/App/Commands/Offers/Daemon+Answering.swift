@@ -1,5 +1,6 @@
 import Control
 import Endpoints
+import Lines
 import Settings
 import Sharing
 

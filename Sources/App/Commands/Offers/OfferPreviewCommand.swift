@@ -3,6 +3,7 @@ import ContentCheck
 import Control
 import Foundation
 import Glibc
+import Lines
 import Settings
 import Sharing
 import SystemCalls
@@ -103,7 +104,7 @@ struct OfferPreviewCommand: AsyncParsableCommand {
 
     /// The picture in coloured characters; empty without the program that draws it.
     private static func picture(_ preview: ItemPreview) async throws -> [String] {
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         // Without a name: nothing is left of it.
         let file: FileDescriptor
         do throws(SystemError) {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Control
+import Lines
 import Sharing
 
 /// `waft offers list`: the offers that wait for consent.

@@ -1,5 +1,6 @@
 import Glibc
 import HookSandbox
+import Lines
 
 /// A verb that decides for the user: about contacts, received items or handlers. Handlers run with the user's uid but
 /// may not run these verbs, because they process content from strangers.

@@ -3,6 +3,7 @@ import Endpoints
 import Foundation
 import HandlerCatalog
 import Handlers
+import Lines
 import Logging
 import Settings
 import Sharing

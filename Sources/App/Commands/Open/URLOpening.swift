@@ -2,6 +2,7 @@ import Endpoints
 import Foundation
 import HandlerCatalog
 import Handlers
+import Lines
 import Settings
 import Sharing
 

@@ -1,119 +1,122 @@
-import Control
 import Foundation
+import Lines
+import Operations
 import Outbox
 import Sending
 import Sharing
 
 /// A job of the outbox in words. Foreign text is escaped.
-enum OutboxText {
-    /// Items that are listed one by one.
-    private static let shownItems = 100
+extension JobLine: WordedLine {
+    /// One line of a list.
+    var words: [String] {
+        var names = items.prefix(2).map { TerminalText.escaped($0.name, limit: 60) }.joined(separator: ", ")
+        if count > 2 { names += " and \(count - 2) more" }
+        let padding = String(repeating: " ", count: max(0, 4 - "\(job)".count))
+        return ["\(padding)\(job)  \(names) \(Glyph.arrow) \(destination) (\(ByteCount.text(size))): \(stateWords)"]
+    }
+
+    /// All facts about the job, a line each.
+    var details: [String] {
+        var facts = [("to", destination)]
+        if let key = peer?.id.flatMap({ PeerID(text: $0) }) {
+            let name = peer?.name.map { ", calls itself \(TerminalText.peerName($0))" } ?? ""
+            facts.append(("peer", key.short + name))
+        } else if let peer {
+            facts.append(("peer", "\(peer.name.map { TerminalText.peerName($0) } ?? "unknown name"), proved no key"))
+        }
+        facts += [
+            ("state", stateWords), ("amount", Self.amount(count, size)), ("queued", Self.words(queued)),
+            ("expires", Self.words(expires)), ("attempts", "\(attemptCount)"), ("transfer", transfer),
+        ]
+        if let subject { facts.append(("subject", TerminalText.escaped(subject, limit: 1_000))) }
+        if let note { facts.append(("note", TerminalText.escaped(note, limit: 1_000))) }
+        let lines = facts.map { "  " + $0.0 + String(repeating: " ", count: 11 - $0.0.count) + $0.1 }
+        let isFinal = OutboxStanding.State(rawValue: state)?.isFinal ?? false
+        let items = items.map { "  \($0.item + 1). \($0.words): \($0.outcome(isFinal))" }
+        let rest = count > shownItems ? ["  and \(count - shownItems) more"] : []
+        return ["\(job)"] + lines + items + rest
+    }
 
     /// The line for a job that was just queued.
     static func queued(_ job: OutboxJob, _ people: Acquaintances) -> String {
-        "queued as \(job.number) \(Glyph.arrow) \(to(job, people)): \(amount(job))"
-    }
-
-    /// One line of a list.
-    static func line(_ record: OutboxStore.Record, _ people: Acquaintances, _ course: OutboxCourse = OutboxCourse())
-        -> String
-    {
-        let job = record.job
-        var names = job.items.prefix(2).map { TerminalText.escaped($0.name, limit: 60) }.joined(separator: ", ")
-        if job.items.count > 2 { names += " and \(job.items.count - 2) more" }
-        let number = "\(record.number)"
-        let padding = String(repeating: " ", count: max(0, 4 - number.count))
+        let contact = job.destination.key.flatMap { people.person($0, callingItself: nil).introduction.contact }
         return
-            "\(padding)\(number)  \(names) \(Glyph.arrow) \(to(job, people)) (\(ByteCount.text(job.size))): \(state(record, course))"
+            "queued as \(job.number) \(Glyph.arrow) \(destination(contact, job.destination.text)): "
+            + amount(job.items.count, job.size)
     }
 
-    /// All facts about a job, a line each.
-    static func lines(_ record: OutboxStore.Record, _ people: Acquaintances, _ course: OutboxCourse = OutboxCourse())
-        -> [String]
-    {
-        let (job, standing) = (record.job, record.standing)
-        var facts = [("to", to(job, people))]
-        if let peer = job.destination.key ?? standing.peer {
-            let name = standing.peerName.map { ", calls itself \(TerminalText.peerName($0))" } ?? ""
-            facts.append(("peer", peer.short + name))
-        } else if standing.wasOffered {
-            let name = standing.peerName.map { TerminalText.peerName($0) } ?? "unknown name"
-            facts.append(("peer", "\(name), proved no key"))
-        }
-        facts += [
-            ("state", state(record, course)), ("amount", amount(job)), ("queued", time(job.queued)),
-            ("expires", time(standing.expires)), ("attempts", "\(standing.attempts)"),
-            ("transfer", standing.transfer),
-        ]
-        if let subject = job.options.annotation[Offer.subjectKey] {
-            facts.append(("subject", TerminalText.escaped(subject, limit: 1_000)))
-        }
-        if let note = job.options.annotation["note"] {
-            facts.append(("note", TerminalText.escaped(note, limit: 1_000)))
-        }
-        let lines = facts.map { "  " + $0.0 + String(repeating: " ", count: 11 - $0.0.count) + $0.1 }
-        let items = job.items.prefix(shownItems).enumerated().map { number, item in
-            "  \(number + 1). \(line(item)): \(outcome(standing.outcomes[number], standing.state))"
-        }
-        let rest = job.items.count > shownItems ? ["  and \(job.items.count - shownItems) more"] : []
-        return ["\(record.number)"] + lines + items + rest
-    }
+    private var destination: String { Self.destination(contact, to) }
 
     /// A contact under the user's name for it now; otherwise the word of the user.
-    private static func to(_ job: OutboxJob, _ people: Acquaintances) -> String {
-        let person = job.destination.key.map { people.person($0, callingItself: nil) }
-        return person.flatMap { $0.isContact ? $0.line : nil } ?? TerminalText.escaped(job.destination.text, limit: 64)
+    private static func destination(_ contact: String?, _ word: String) -> String {
+        contact.map { Person.line($0, isContact: true) } ?? TerminalText.escaped(word, limit: 64)
     }
 
-    private static func amount(_ job: OutboxJob) -> String {
-        (job.items.count == 1 ? "1 item" : "\(job.items.count) items") + ", \(ByteCount.text(job.size))"
+    private static func amount(_ count: Int, _ size: UInt64) -> String {
+        (count == 1 ? "1 item" : "\(count) items") + ", \(ByteCount.text(size))"
     }
 
-    private static func state(_ record: OutboxStore.Record, _ course: OutboxCourse) -> String {
-        let standing = record.standing
-        let reason = standing.failure.map { TerminalText.escaped($0.reason, limit: 400) }
-        switch standing.state {
-        case .waiting where standing.attempts == 0: return "waits"
+    private var stateWords: String {
+        let reason = reason.map { TerminalText.escaped($0, limit: 400) }
+        switch OutboxStanding.State(rawValue: state) {
+        case .waiting where attemptCount == 0: return "waits"
         case .waiting:
-            return "waits, is tried again at \(time(standing.due))" + (reason.map { "; the last time: \($0)" } ?? "")
-        case .sending where !course.isReceiverThere:
-            return "interrupted when the receiver ended; resumes when waftd runs"
-        case .sending: return "is being sent" + (course.progress(of: record).map(progress) ?? "")
+            let time = due.map { " at \(Self.words($0))" } ?? ""
+            return "waits, is tried again\(time)" + (reason.map { "; the last time: \($0)" } ?? "")
+        case .sending where isInterrupted: return "interrupted when the receiver ended; resumes when waftd runs"
+        case .sending: return "is being sent" + (bytes.map(progress) ?? "")
         case .done: return "sent"
-        case .failed:
-            return "given up: \(reason ?? "for no known reason"); again: waft outbox retry \(record.number)"
+        case .failed: return "given up: \(reason ?? "for no known reason"); again: waft outbox retry \(job)"
         case .cancelled: return "cancelled"
+        case nil: return TerminalText.escaped(state)
         }
     }
 
-    private static func progress(_ progress: JobProgress) -> String {
-        guard let total = progress.total, total > 0 else { return ", \(ByteCount.text(progress.bytes)) so far" }
-        let percent = Int(min(Double(progress.bytes) / Double(total), 1) * 100)
-        return ", \(percent) %: \(ByteCount.text(progress.bytes)) of \(ByteCount.text(total))"
+    private func progress(_ bytes: UInt64) -> String {
+        guard let total, total > 0 else { return ", \(ByteCount.text(bytes)) so far" }
+        let percent = Int(min(Double(bytes) / Double(total), 1) * 100)
+        return ", \(percent) %: \(ByteCount.text(bytes)) of \(ByteCount.text(total))"
     }
 
-    private static func line(_ item: OutboxItem) -> String {
-        let size = item.size.map { ", \(ByteCount.text($0))" } ?? ""
-        let place: String
-        switch item.content {
-        case .path(let path): place = ", \(TerminalText.escaped(path, limit: 1_000))"
-        case .spooled: place = ", a copy of \(TerminalText.escaped(item.origin, limit: 1_000))"
-        case .text, .url: place = ""
-        }
-        return "\(TerminalText.escaped(item.name)) (\(item.type)\(size)\(place))"
-    }
-
-    private static func outcome(_ outcome: SettledItem?, _ state: OutboxStanding.State) -> String {
-        guard let outcome else { return state.isFinal ? "not sent" : "to be sent" }
-        if let failure = outcome.failure { return TerminalText.escaped(failure.reason, limit: 400) }
-        let handler = outcome.handler.map { "; its handler: \($0)" } ?? ""
-        return "stored as \(TerminalText.escaped(outcome.stored ?? ""))\(handler)"
-    }
-
-    private static func time(_ milliseconds: Int64) -> String {
-        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
-        return date.formatted(
+    private static func words(_ time: LineTime) -> String {
+        time.date.formatted(
             Date.ISO8601FormatStyle(timeZone: .current).year().month().day()
                 .dateTimeSeparator(.space).time(includingFractionalSeconds: false))
     }
+}
+
+extension JobLine.Item {
+    fileprivate var words: String {
+        let size = size.map { ", \(ByteCount.text($0))" } ?? ""
+        let place =
+            switch source {
+            case "path": ", \(TerminalText.escaped(path ?? "", limit: 1_000))"
+            case "copy": ", a copy of \(TerminalText.escaped(origin, limit: 1_000))"
+            default: ""
+            }
+        return "\(TerminalText.escaped(name)) (\(type)\(size)\(place))"
+    }
+
+    fileprivate func outcome(_ isFinal: Bool) -> String {
+        if let reason { return TerminalText.escaped(reason, limit: 400) }
+        guard let stored else { return isFinal ? "not sent" : "to be sent" }
+        let handler = handlerAnswer.map { "; its handler: \($0)" } ?? ""
+        return "stored as \(TerminalText.escaped(stored))\(handler)"
+    }
+}
+
+extension JobCancelledLine: WordedLine {
+    var words: [String] { ["job \(job) cancelled"] }
+}
+
+extension JobRetriedLine: WordedLine {
+    var words: [String] { ["job \(job) is tried \(daemon ? "now" : "when waftd runs")"] }
+}
+
+extension JobRemovedLine: WordedLine {
+    var words: [String] { ["job \(job) removed"] }
+}
+
+extension JobsRemovedLine: WordedLine {
+    var words: [String] { [jobCount == 1 ? "1 job removed" : "\(jobCount) jobs removed"] }
 }

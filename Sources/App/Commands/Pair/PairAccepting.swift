@@ -1,5 +1,6 @@
 import Control
 import Endpoints
+import Lines
 import Settings
 import Sharing
 
@@ -14,7 +15,7 @@ struct PairAccepting: Sendable {
     /// - Throws: `CommandError`, 69 if no receiver is running.
     func run() async throws -> PairRendering.End {
         let seconds = min(seconds, 600)
-        let own = try CommandContext(isForgiving: true).settings.name
+        let own = try CommandContext.forgiving.settings.name
         let opening = PairingOpening(method: byCode ? .code : .compare, seconds: seconds, name: name)
         let standing: PairingProgress
         switch try await Daemon.ask(.pairing(.open(opening))) {

@@ -4,6 +4,7 @@ import Control
 import Endpoints
 import Foundation
 import Glibc
+import Lines
 import Pairing
 import Sending
 import Settings

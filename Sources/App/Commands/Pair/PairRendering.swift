@@ -1,6 +1,7 @@
 import Contacts
 import Control
 import Endpoints
+import Lines
 import Pairing
 import Sending
 import Settings

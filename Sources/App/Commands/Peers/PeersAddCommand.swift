@@ -1,6 +1,7 @@
 import ArgumentParser
 import Contacts
 import Endpoints
+import Lines
 import Sending
 import Settings
 import Sharing
@@ -36,7 +37,7 @@ struct PeersAddCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let home = try CommandContext(isForgiving: true).home
+        let home = try CommandContext.forgiving.home
         let (peer, before) = try CommandError.remembering { () throws(RememberedPeerError) in
             let peer = try RememberedPeer(name: name, address: address)
             return (peer, try home.rememberedPeers.remember(peer))

@@ -1,3 +1,4 @@
+import Lines
 import Sharing
 
 /// The peers that a search has found, for a line of text.

@@ -1,4 +1,6 @@
 import Endpoints
+import Lines
+import Operations
 import Sending
 import Sharing
 import Streams

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Endpoints
 import Foundation
+import Lines
+import Operations
 import Sending
 import Settings
 import Sharing

@@ -20,7 +20,7 @@ struct PeersRemoveCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let home = try CommandContext(isForgiving: true).home
+        let home = try CommandContext.forgiving.home
         let peer = try CommandError.remembering { () throws(RememberedPeerError) in
             try home.rememberedPeers.forget(name)
         }

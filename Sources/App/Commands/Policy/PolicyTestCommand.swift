@@ -2,6 +2,7 @@ import ArgumentParser
 import Contacts
 import Endpoints
 import ItemSources
+import Lines
 import Sending
 import Sharing
 import UniformTypes

@@ -1,16 +1,20 @@
 import ArgumentParser
 import Endpoints
 import Foundation
+import Lines
 import Logging
+import Operations
 import Settings
 import Synchronization
 
 /// The process's environment, home and settings, with errors as command failures.
 struct CommandContext {
-    let home: Home
+    /// The operations on the home.
+    let waft: Waft
     /// The settings; a receiver changes them while it runs.
     let live: LiveSettings
 
+    var home: Home { waft.home }
     var settings: Settings { live.current }
 
     /// - Parameters:
@@ -20,7 +24,8 @@ struct CommandContext {
     init(
         isForgiving: Bool = false, _ apply: (inout Settings) throws(CommandError) -> Void = { _ in }
     ) throws(CommandError) {
-        home = try Self.place()
+        waft = Waft(try Self.place())
+        let home = waft.home
         ClearDocument.removeDead(home)
         var settings = Settings(hostName: Self.hostName)
         func read(_ body: (inout Settings) throws(Settings.InvalidError) -> Void) throws(CommandError) {
@@ -32,7 +37,6 @@ struct CommandContext {
                 Self.warn(failure)
             }
         }
-        let home = self.home
         try read { settings throws(Settings.InvalidError) in
             try settings.read(file: home.configurationFile, dialects: .known, registry: home.typeRegistry())
         }
@@ -42,6 +46,21 @@ struct CommandContext {
         try apply(&settings)
         live = LiveSettings(settings)
     }
+
+    /// The context with forgiven faults. A command asks for it as often as it likes: the settings are read once.
+    /// - Throws: as `init`.
+    static var forgiving: CommandContext {
+        get throws(CommandError) {
+            let found: Result<CommandContext, CommandError> = known.withLock { known in
+                let found = known ?? Result { () throws(CommandError) in try CommandContext(isForgiving: true) }
+                known = found
+                return found
+            }
+            return try found.get()
+        }
+    }
+
+    private static let known = Mutex<Result<CommandContext, CommandError>?>(nil)
 
     /// The folders of the user's Waft, without reading any settings.
     /// - Throws: `CommandError` `usage` if there are none, or another user could change them.
@@ -66,11 +85,11 @@ struct CommandContext {
 
     /// For a command that has read the home and the settings itself.
     init(home: Home, settings: Settings) {
-        (self.home, live) = (home, LiveSettings(settings))
+        (waft, live) = (Waft(home), LiveSettings(settings))
     }
 
     /// The peers that this user knows.
-    var people: Acquaintances { Acquaintances(home.contactBook()) }
+    var people: Acquaintances { waft.people }
 
     /// The path of the Inbox, for verbs that read or change it.
     ///

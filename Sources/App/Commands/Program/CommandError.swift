@@ -1,3 +1,6 @@
+package import ArgumentParser
+package import Lines
+import Operations
 import Sending
 import Settings
 package import Sharing
@@ -17,6 +20,10 @@ package struct CommandError: Error, CustomStringConvertible {
         self.message = message
         self.hint = hint
         self.others = others
+    }
+
+    init(_ error: WaftError) {
+        self.init(error.code, TerminalText.escaped(error.reason, limit: 1_000), hint: error.hint)
     }
 
     /// - Parameter fault: the fault of a source, with all its further faults.
@@ -42,4 +49,8 @@ package struct CommandError: Error, CustomStringConvertible {
     private static let shownFaults = 50
 
     package var description: String { ([message] + others + [hint].compactMap(\.self)).joined(separator: "\n  ") }
+}
+
+extension WaftExit {
+    package var code: ExitCode { ExitCode(rawValue) }
 }

@@ -1,3 +1,4 @@
+import Lines
 import Sending
 import Settings
 

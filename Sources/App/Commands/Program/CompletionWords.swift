@@ -5,6 +5,7 @@ import Endpoints
 import Foundation
 import HandlerCatalog
 import Inbox
+import Operations
 import Outbox
 import Sending
 import Settings

@@ -1,9 +1,59 @@
 import ArgumentParser
-import Endpoints
-import Settings
+import Lines
+import Operations
 
-/// Options for the output of a command.
+/// A line in words for people. Foreign text is escaped.
+protocol WordedLine: Line {
+    var words: [String] { get }
+}
+
+/// Options for the output of a command, and its one printer.
 struct OutputOptions: ParsableArguments {
     @Flag(name: .long, help: "Print one JSON document a line.")
     var json = false
+
+    /// Prints a line: as JSON, or in its words.
+    func show(_ line: some WordedLine) { show(line, as: line.words) }
+
+    /// - Parameter words: in place of the line's own, evaluated where there is no `--json`.
+    func show(_ line: some Line, as words: @autoclosure () -> [String]) {
+        if json { return Console.shared.result(TerminalText.escaped(json: line.json)) }
+        for text in words() { Console.shared.result(text) }
+    }
+
+    /// Does something with the Waft of this user.
+    /// - Throws: `CommandError`.
+    func doing<Value>(
+        _ body: (Waft) async throws(WaftError) -> Value
+    ) async throws(CommandError) -> Value {
+        let waft = try CommandContext.forgiving.waft
+        do throws(WaftError) {
+            return try await body(waft)
+        } catch {
+            throw CommandError(error)
+        }
+    }
+
+    /// Does it for each of the words of a command, one after another. A failure is reported, and the first one decides
+    /// the exit code.
+    /// - Parameter called: names the word in the line of its failure.
+    func each<Word>(
+        _ words: [Word], called: (Word) -> EventLine.Subject,
+        _ body: (Word, Waft) async throws(WaftError) -> some WordedLine
+    ) async throws {
+        let waft = try CommandContext.forgiving.waft
+        var first: CommandError?
+        for word in words {
+            do throws(WaftError) {
+                show(try await body(word, waft))
+            } catch {
+                let failure = CommandError(error)
+                json
+                    ? EventLine(failure, of: called(word)).print()
+                    : Console.shared.note("waft: \(failure.description)")
+                first = first ?? failure
+            }
+        }
+        if let first { throw first.exit.code }
+    }
 }

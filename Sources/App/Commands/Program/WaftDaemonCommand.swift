@@ -4,7 +4,9 @@ import Endpoints
 import Executors
 import Foundation
 import Glibc
+import Lines
 import Logging
+import Operations
 import Receiving
 import ServiceLifecycle
 import ServiceManager

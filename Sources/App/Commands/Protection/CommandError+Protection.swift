@@ -1,4 +1,5 @@
 import Foundation
+import Lines
 import Protection
 
 extension CommandError {

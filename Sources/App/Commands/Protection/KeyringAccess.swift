@@ -1,4 +1,5 @@
 import Desktop
+import Lines
 import Protection
 import Secrets
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Lines
 import Protection
 import Secrets
 

@@ -1,6 +1,7 @@
 import CLinuxShims
 import Executors
 import Glibc
+import Lines
 import Secrets
 import Sharing
 

@@ -1,6 +1,7 @@
 import Age
 import Control
 import Desktop
+import Lines
 import Protection
 import Receiving
 import Settings
@@ -18,7 +19,7 @@ struct ProtectionPlace: Sendable {
 
     /// - Throws: `CommandError` `usage` if the home cannot be used.
     init() throws(CommandError) {
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         folder = ProtectionFolder(path: context.home.protection)
         protection = context.settings.protection
     }

@@ -1,6 +1,7 @@
 import Control
 import Foundation
 import Glibc
+import Lines
 import Protection
 import Settings
 import Sharing
@@ -84,7 +85,7 @@ enum ProtectionText {
 
     /// `09:12`, or with the day if that is another one.
     static func moment(_ milliseconds: Int64) -> String {
-        let date = ISOTime.date(WallTime(milliseconds: milliseconds))
+        let date = LineTime(WallTime(milliseconds: milliseconds)).date
         let time = Date.ISO8601FormatStyle(timeZone: .current).time(includingFractionalSeconds: false)
         let clock = String(date.formatted(time).prefix(5))
         if Calendar.current.isDateInToday(date) { return clock }

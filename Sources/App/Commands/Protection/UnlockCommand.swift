@@ -1,5 +1,6 @@
 import ArgumentParser
 import Control
+import Lines
 import Protection
 import Secrets
 

@@ -2,7 +2,9 @@ import ArgumentParser
 import Contacts
 import Control
 import Endpoints
+import Lines
 import Logging
+import Operations
 import Receiving
 import Settings
 import Sharing

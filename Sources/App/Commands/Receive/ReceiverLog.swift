@@ -1,7 +1,9 @@
 import Contacts
 import Endpoints
 import Glibc
+import Lines
 import Logging
+import Operations
 import Receiving
 import ServiceLifecycle
 import Settings

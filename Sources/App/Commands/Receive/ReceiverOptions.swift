@@ -2,6 +2,7 @@ import ArgumentParser
 import Contacts
 import Control
 import Endpoints
+import Lines
 import Receiving
 import Settings
 import Sharing

@@ -2,6 +2,8 @@ import Contacts
 import ContentCheck
 import Control
 import Endpoints
+import Lines
+import Operations
 import Receiving
 import Sending
 import Settings

@@ -1,4 +1,5 @@
 import Contacts
+import Lines
 import Sharing
 import Synchronization
 

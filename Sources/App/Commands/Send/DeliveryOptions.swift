@@ -1,5 +1,6 @@
 import ArgumentParser
 import Endpoints
+import Lines
 import Secrets
 
 /// Options about the way to peers of LocalSend.

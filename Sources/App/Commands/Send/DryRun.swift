@@ -1,3 +1,4 @@
+import Lines
 import Sharing
 import UniformTypes
 

@@ -1,6 +1,7 @@
 import ContentCheck
 import Digests
 import Endpoints
+import Lines
 import Sharing
 
 /// The outcome of one item, in words and as an exit code.

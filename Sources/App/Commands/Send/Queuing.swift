@@ -4,6 +4,7 @@ import Endpoints
 import Foundation
 import Inbox
 import ItemSources
+import Lines
 import NIOPosix
 import Outbox
 import Sending

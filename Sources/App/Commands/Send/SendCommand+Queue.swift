@@ -3,6 +3,7 @@ import Control
 import Endpoints
 import Inbox
 import ItemSources
+import Lines
 import Outbox
 import Sending
 import Settings
@@ -28,7 +29,7 @@ extension SendCommand {
                         daemon: isRunning)
                 ).print()
             } else if !quiet {
-                Console.shared.result(OutboxText.queued(job, context.people))
+                Console.shared.result(JobLine.queued(job, context.people))
             }
         }
         if !isRunning, !json, !quiet {

@@ -3,6 +3,8 @@ import Desktop
 import Endpoints
 import Foundation
 import ItemSources
+import Lines
+import Operations
 import Sending
 import Settings
 import Sharing

@@ -1,5 +1,6 @@
 import Foundation
 import ItemSources
+import Lines
 import Sending
 import Settings
 import Sharing

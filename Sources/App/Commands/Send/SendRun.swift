@@ -2,6 +2,7 @@ import ArgumentParser
 import Desktop
 import Endpoints
 import ItemSources
+import Lines
 import Sending
 import Settings
 import Sharing

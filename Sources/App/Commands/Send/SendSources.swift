@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ItemSources
+import Lines
 import Sending
 import Sharing
 import UniformTypes

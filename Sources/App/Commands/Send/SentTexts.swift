@@ -1,4 +1,5 @@
 import Glibc
+import Lines
 import Sharing
 
 /// The texts of `waft send --text`: `-` stands for standard input.

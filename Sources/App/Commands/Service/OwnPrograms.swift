@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Lines
 
 /// Where the programs of this installation are.
 enum OwnPrograms {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import Glibc
+import Lines
 import Sharing
 
 /// `waft service install`.
@@ -63,7 +64,7 @@ struct ServiceInstallCommand: AsyncParsableCommand {
         if now, byHand == nil { try await start(systemctl) }
         try await show(scope, (installed?.paths ?? []) + files.map(\.file.path), byHand)
         // The service itself has no terminal.
-        if scope == .user, !output.json { ProtectionSuggestion.sayOnce(try CommandContext(isForgiving: true)) }
+        if scope == .user, !output.json { ProtectionSuggestion.sayOnce(try CommandContext.forgiving) }
     }
 
     /// The files to write: units, or drop-ins where installed units are.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import Lines
 
 /// Whose service it is.
 enum ServiceScope: Sendable {

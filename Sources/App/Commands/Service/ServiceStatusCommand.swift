@@ -1,4 +1,5 @@
 import ArgumentParser
+import Lines
 
 /// `waft service status`.
 struct ServiceStatusCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import Endpoints
 import Foundation
+import Lines
 import SystemCalls
 
 /// The units of the service: their only text, also for packages.

@@ -1,4 +1,5 @@
 import Glibc
+import Lines
 import Subprocess
 
 /// Calls of systemd's own programs.

@@ -1,5 +1,6 @@
 import Digests
 import Glibc
+import Lines
 import SystemCalls
 
 /// The file of a unit. Its first line shows a later `waft service` whether anybody has changed it.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Lines
 
 /// How `waft share` has ended.
 struct Completion {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Lines
 import Settings
 import Sharing
 

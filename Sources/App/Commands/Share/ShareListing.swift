@@ -1,3 +1,5 @@
+import Lines
+
 /// `waft share --list`: the peers and activities for some items.
 struct ShareListing {
     /// The fields of a line of `--json`.

@@ -1,4 +1,5 @@
 import Control
+import Lines
 import Sharing
 
 /// A moving transfer in words. Foreign text is escaped.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Control
+import Lines
 import Sharing
 
 /// `waft transfers cancel`, and `waft offers cancel`.

@@ -4,6 +4,7 @@ import Endpoints
 import Foundation
 import HandlerCatalog
 import ItemSources
+import Lines
 import Settings
 import Sharing
 import UniformTypes
@@ -48,7 +49,7 @@ struct TypeCommand: AsyncParsableCommand {
 
     func run() async throws {
         var exit = WaftExit.done
-        let snapshot = HandlersPlace(try CommandContext(isForgiving: true)).catalog.load()
+        let snapshot = HandlersPlace(try CommandContext.forgiving).catalog.load()
         let registry = snapshot.registry
         let checker = ContentChecker(types: registry)
         for file in files {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Contacts
 import Control
+import Lines
 import Sharing
 
 /// `waft web`: a page for guests who have only a browser.

@@ -4,6 +4,7 @@ import Control
 import Endpoints
 import HandlerCatalog
 import Journal
+import Lines
 import Settings
 import Sharing
 import UniformTypes

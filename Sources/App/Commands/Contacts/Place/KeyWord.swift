@@ -5,6 +5,7 @@ import Endpoints
 import Foundation
 import HandlerCatalog
 import Journal
+import Lines
 import Settings
 import Sharing
 import UniformTypes

@@ -1,5 +1,6 @@
 import Contacts
 import Foundation
+import Lines
 import Sharing
 import UniformTypes
 
@@ -121,7 +122,7 @@ struct ContactText {
     func moment(_ time: WallTime) -> String {
         let format = Date.ISO8601FormatStyle(timeZone: place.zone).year().month().day()
             .dateTimeSeparator(.space).time(includingFractionalSeconds: false)
-        return ISOTime.date(time).formatted(format)
+        return LineTime(time).date.formatted(format)
     }
 
     // MARK: Changes

@@ -1,17 +1,11 @@
 import Control
 import Endpoints
+import Lines
 import Sharing
 
-/// A peer in text and in `--json`, the same in every verb: a contact by the user's own name for it with a mark, a stranger
-/// with its key, and one that has a contact's name as not that contact. All text is escaped.
-struct Person: Sendable {
-    let id: PeerID
-    /// The name that the peer gives itself; nil if it does not tell it.
-    let ownName: String?
-    let introduction: Introduction
-
-    var isContact: Bool { introduction.isContact }
-
+/// A peer in text, the same in every verb: a contact by the user's own name for it with a mark, a stranger with its key,
+/// and one that has a contact's name as not that contact. All text is escaped.
+extension Person {
     /// In a sentence: `anna ✓`, `stranger "Anna" (k7qf-9m2c-x4ap-t0zd)`.
     var line: String { Self.line(introduction.line, isContact: isContact) }
 
@@ -60,10 +54,4 @@ struct Person: Sendable {
 
     /// Whether a typed text is the name that the peer gives itself.
     func isNamed(_ typed: String) -> Bool { ownName.map { TypedName.means(typed, $0) } ?? false }
-
-    /// For programs.
-    var fields: EventLine.Peer {
-        EventLine.Peer(
-            id: id.provenText, name: ownName, contact: introduction.contact, claims: introduction.claims)
-    }
 }

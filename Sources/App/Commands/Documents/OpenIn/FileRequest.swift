@@ -3,6 +3,7 @@ import Foundation
 import HandlerCatalog
 import Handlers
 import Inbox
+import Lines
 import Settings
 import Sharing
 import UniformTypes

@@ -5,6 +5,7 @@ import Foundation
 import HandlerCatalog
 import Handlers
 import Journal
+import Lines
 import Settings
 import Sharing
 

@@ -5,6 +5,7 @@ import HandlerCatalog
 import Handlers
 import Inbox
 import Journal
+import Lines
 import Previews
 import Settings
 import Sharing

@@ -36,7 +36,7 @@ struct OpenInCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         let openIn = OpenIn(
             context, json: output.json, anyway: opening.anyway, annotation: try annotations.read())
         try await openIn.run(DocumentSubject(path: file, context.home.typeRegistry()), app: app)

@@ -2,6 +2,7 @@ import ContentCheck
 import Desktop
 import HandlerCatalog
 import Handlers
+import Lines
 import Settings
 import Sharing
 import UniformTypes

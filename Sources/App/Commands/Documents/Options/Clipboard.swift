@@ -1,4 +1,5 @@
 import Foundation
+import Lines
 import UniformTypes
 
 /// The clipboard: of the desktop by `wl-copy` or `xclip`; without a desktop that of the terminal, for short texts.

@@ -4,6 +4,7 @@ import DBusClient
 import Desktop
 import Foundation
 import Handlers
+import Lines
 import Previews
 import Sharing
 import UniformTypes

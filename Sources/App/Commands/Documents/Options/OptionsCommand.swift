@@ -31,7 +31,7 @@ struct OptionsCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let menu = try DocumentMenu(CommandContext(isForgiving: true), json: output.json)
+        let menu = try DocumentMenu(CommandContext.forgiving, json: output.json)
         try await menu.run(DocumentSubject(path: file, menu.previewing.registry), check: options.check)
     }
 }

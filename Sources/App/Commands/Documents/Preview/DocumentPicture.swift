@@ -1,6 +1,7 @@
 import ContentCheck
 import Foundation
 import Glibc
+import Lines
 import Previews
 import Sending
 import Sharing

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Lines
 import Previews
 
 /// Options of the verbs that show previews.
@@ -83,7 +84,7 @@ struct PreviewCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let context = try CommandContext(isForgiving: true)
+        let context = try CommandContext.forgiving
         let previewing = Previewing(context, lines: options.lines, json: output.json)
         let picture = try options.picture(json: output.json)
         guard picture == nil || files.count == 1 else {

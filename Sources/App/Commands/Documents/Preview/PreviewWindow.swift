@@ -1,6 +1,7 @@
 import DBusClient
 import Desktop
 import Foundation
+import Lines
 import Settings
 
 /// Shows a document in a window of the desktop: in GNOME's previewer, or else in the default application.

@@ -1,6 +1,7 @@
 import ContentCheck
 import Glibc
 import HandlerCatalog
+import Lines
 import Previews
 import PropertyLists
 import Settings

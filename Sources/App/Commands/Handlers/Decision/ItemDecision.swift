@@ -2,6 +2,7 @@ import ContentCheck
 import Foundation
 import HandlerCatalog
 import ItemSources
+import Lines
 import Sharing
 import UniformTypes
 

@@ -1,4 +1,5 @@
 import HandlerCatalog
+import Lines
 import Settings
 import Sharing
 

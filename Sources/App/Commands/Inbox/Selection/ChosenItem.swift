@@ -1,4 +1,6 @@
 import Journal
+import Lines
+import Operations
 import Sharing
 
 /// An item that a verb works on: named by a word, or selected by options.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Journal
+import Lines
 import Sharing
 
 /// Options that select items of the Inbox: the same for each verb that works on several. An item has to fit all of them.

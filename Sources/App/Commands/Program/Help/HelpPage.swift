@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Lines
 
 /// The pages of help that are not the parser's: of `waft`, of the exit codes, and of a group of verbs, which has the options
 /// of the verb that runs without a name.

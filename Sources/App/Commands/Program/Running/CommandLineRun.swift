@@ -1,5 +1,6 @@
 package import ArgumentParser
 import Foundation
+import Lines
 import Logging
 
 /// Runs a program's command and turns every end into an exit code and at most a few lines.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Lines
 import Sharing
 
 /// The words of a command line, before the argument parser reads them.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Lines
 
 /// The events of a command that was called with `--json` and has failed.
 struct FailureEvents {

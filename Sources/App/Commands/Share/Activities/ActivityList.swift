@@ -1,5 +1,6 @@
 import Foundation
 import HandlerCatalog
+import Lines
 import Settings
 
 /// All activities that this machine has, in the order of the sheet.

@@ -1,5 +1,6 @@
 import HandlerCatalog
 import Handlers
+import Lines
 import Settings
 import Sharing
 import UniformTypes

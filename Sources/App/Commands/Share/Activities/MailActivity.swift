@@ -1,4 +1,5 @@
 import Desktop
+import Lines
 import Sharing
 
 /// Puts the items into a new message of the user's mail program, by `xdg-email`.

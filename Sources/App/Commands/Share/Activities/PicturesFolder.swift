@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Inbox
+import Lines
 import Settings
 import Sharing
 import SystemCalls

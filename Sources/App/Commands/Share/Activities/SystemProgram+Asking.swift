@@ -1,5 +1,6 @@
 import CLinuxShims
 import Glibc
+import Lines
 import Subprocess
 import SystemCalls
 import SystemPackage

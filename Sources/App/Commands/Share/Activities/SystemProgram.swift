@@ -1,5 +1,6 @@
 import Desk
 import Foundation
+import Lines
 import Sharing
 import Subprocess
 import Synchronization

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Lines
 import Sharing
 import Synchronization
 import SystemCalls

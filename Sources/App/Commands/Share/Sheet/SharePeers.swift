@@ -1,5 +1,7 @@
 import Contacts
 import Endpoints
+import Lines
+import Operations
 import Sending
 import Settings
 import Sharing

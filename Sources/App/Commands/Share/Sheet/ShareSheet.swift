@@ -1,4 +1,5 @@
 import Endpoints
+import Lines
 import Sending
 import Sharing
 

@@ -1,4 +1,5 @@
 import Desktop
+import Lines
 import Sharing
 
 /// A program that asks and tells in windows of the desktop.

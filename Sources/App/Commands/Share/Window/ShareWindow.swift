@@ -2,6 +2,8 @@ import Contacts
 import Desktop
 import Foundation
 import Glibc
+import Lines
+import Operations
 import Settings
 import Sharing
 import Subprocess

@@ -1,0 +1,59 @@
+package import Control
+import Lines
+import NIOPosix
+package import Settings
+
+/// The running receiver of a home: one connection for all requests of a command, made when the first one is asked.
+package struct ReceiverConnection: Sendable {
+    /// The failure is a path that is too long.
+    private let connection: Result<ControlConnection, ControlError>
+
+    package init(_ home: Home) {
+        connection = Result { () throws(ControlError) in
+            ControlConnection(try ControlSocket(folder: home.run), on: MultiThreadedEventLoopGroup.singleton)
+        }
+    }
+
+    /// - Parameter timeout: how long the receiver may take to answer.
+    /// - Throws: `WaftError`, `notRunning` when none is running.
+    package func ask(
+        _ request: ControlRequest, timeout: Duration = .seconds(10)
+    ) async throws(WaftError) -> ControlReply {
+        do throws(ControlError) {
+            return try await connection.get().ask(request, timeout: timeout)
+        } catch {
+            throw WaftError(error)
+        }
+    }
+
+    /// - Returns: nil if no receiver is running.
+    /// - Throws: `WaftError`.
+    package func askIfRunning(
+        _ request: ControlRequest, timeout: Duration = .seconds(10)
+    ) async throws(WaftError) -> ControlReply? {
+        do throws(WaftError) {
+            return try await ask(request, timeout: timeout)
+        } catch {
+            guard error.code == .notRunning else { throw error }
+            return nil
+        }
+    }
+
+    /// Lets the running receiver do something; if none is running, it is done here.
+    /// - Returns: whether a receiver is running.
+    /// - Throws: `WaftError`: also what the receiver refuses, and that it knows no such thing.
+    package func change(
+        _ request: ControlRequest, orHere body: () throws(WaftError) -> Void
+    ) async throws(WaftError) -> Bool {
+        guard let reply = try await askIfRunning(request) else {
+            try body()
+            return false
+        }
+        switch reply {
+        case .done: return true
+        case .unknown(let reason): throw WaftError(.inputMissing, reason)
+        case .refused(let reason): throw WaftError(.usage, reason)
+        default: throw WaftError(.unexpected, "the receiver gave no answer")
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package import Control
+package import Lines
+
+/// Why something that a user wanted was not done. A face escapes the texts, which can be of others.
+package struct WaftError: Error, Sendable, Equatable {
+    /// The exit code of the command line.
+    package let code: WaftExit
+    /// One line.
+    package let reason: String
+    /// Advice, if there is any; one line.
+    package let hint: String?
+
+    package init(_ code: WaftExit, _ reason: String, hint: String? = nil) {
+        (self.code, self.reason, self.hint) = (code, reason, hint)
+    }
+
+    package init(_ error: ControlError) {
+        switch error.code {
+        case .notRunning: self.init(.notRunning, "\(error)", hint: "start one with: waftd, or: waft receive")
+        case .denied: self.init(.notPermitted, "\(error)", hint: "run it in a terminal that no handler has opened")
+        // As at the start of a receiver.
+        case .pathTooLong: self.init(.usage, "\(error)")
+        case .alreadyRunning, .refused, .broken: self.init(.unexpected, "\(error)")
+        }
+    }
+}
