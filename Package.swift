@@ -259,7 +259,7 @@ let package = Package(
         + module(
             .app, "Control",
             [
-                "SystemCalls", "CLinuxShims", "HookSandbox", "Secrets", "UniformTypes", "Sharing", nioCore, nioPosix,
+                "Lines", "SystemCalls", "CLinuxShims", "HookSandbox", "Secrets", "UniformTypes", "Sharing", nioCore, nioPosix,
                 concurrencyHelpers, logging,
             ])
         + module(
@@ -281,7 +281,7 @@ let package = Package(
         + module(
             .app, "Sending",
             [
-                "Endpoints", "Settings", "Control", "Sharing", "UniformTypes", "SecureTransport",
+                "Endpoints", "Settings", "Control", "Lines", "Sharing", "UniformTypes", "SecureTransport",
                 "Contacts", "Pairing", "Outbox", "Handlers", "HandlerCatalog", "HookSandbox", "Desktop", "Executors",
                 "SystemCalls", "ItemSources", nioCore, nioPosix, logging,
             ],
@@ -289,7 +289,7 @@ let package = Package(
         + module(
             .app, "Receiving",
             [
-                "Endpoints", "Sending", "Settings", "Control", "Digests", "SystemCalls", "Sharing", "UniformTypes",
+                "Endpoints", "Sending", "Settings", "Control", "Lines", "Digests", "SystemCalls", "Sharing", "UniformTypes",
                 "ContentCheck",
                 "SecureTransport", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
                 "Contacts", "Pairing", "Outbox", "Desktop", "DBusClient", "Executors", "Streams", "ServiceManager",

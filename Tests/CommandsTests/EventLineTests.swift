@@ -58,7 +58,12 @@ private struct Samples {
             number: JobNumber(1), queued: WallTime(milliseconds: 0), expires: WallTime(milliseconds: 1_000),
             destination: .init(text: "study"), items: [item])
         let record = OutboxStore.Record(job: job, standing: OutboxStanding(job))
+        var (arriving, sent) = (MovingLine(receiving: offer, from: peer), MovingLine(sending: offer, to: "study"))
+        (arriving.bytes, arriving.total) = (1, 2)
+        arriving.move(at: 1)
+        sent.end("the sender cancelled")
         return [
+            arriving, sent, CancelledLine(transfer: offer.transfer.text),
             JobLine(record, person: Acquaintances.nobody.person), JobCancelledLine(job: 1),
             JobRetriedLine(job: 1, daemon: true), JobRemovedLine(job: 1), JobsRemovedLine(jobCount: 1),
         ]
@@ -89,19 +94,6 @@ private struct Samples {
         ]
     }
 
-    private func moving(_ way: TransferSummary.Way, end: String?) -> EventLine.Moving {
-        var transfer = TransferSummary(way, offer, peer: id, peerName: "study")
-        (transfer.bytes, transfer.total, transfer.rate, transfer.end) = (1, 2, 1, end)
-        return EventLine.Moving(transfer)
-    }
-
-    @Test("a transfer whose size is beyond all numbers has no time left, and ends nothing")
-    func hugeTransfer() {
-        var transfer = TransferSummary(.in, offer, peer: id, peerName: "study")
-        (transfer.bytes, transfer.total, transfer.rate) = (0, .max, 1)
-        #expect(EventLine.Moving(transfer).secondsLeft == nil && EventLine.Moving(transfer).rate == 1)
-    }
-
     private func receiving() -> [EventLine] {
         let sender = EventLine.Sender(offer, from: peer)
         return [
@@ -121,9 +113,6 @@ private struct Samples {
             .done(.transfer(transfer, failures: nil)),
             .accepted(EventLine.Accepted(offer: 1)),
             .declined(EventLine.Declined(offer: 1, blocked: false)),
-            .cancelled(transfer: offer.transfer.text),
-            .moving(moving(.in, end: nil)),
-            .moving(moving(.out, end: "the sender cancelled")),
             .answered(.received(offer: nil, sender, items: EventLine.Item.first(of: offer), answers)),
             .offerPreview(
                 OfferPreviewCommand.Fields(

@@ -99,8 +99,8 @@ struct ControlTests {
     @Test(
         "a line that is no request is refused, and the connection continues",
         arguments: [
-            "\n", "hello\n", "{}\n", "null\n", "[]\n", "{\"v\":1}\n", "{\"v\":1,\"message\":{\"selfDestruct\":{}}}\n",
-            "{\"v\":1,\"message\":{\"answer\":{\"offer\":1e30,\"accept\":true}}}\n", "\u{FF}\u{0}\n",
+            "\n", "hello\n", "{}\n", "null\n", "[]\n", "{\"v\":2}\n", "{\"v\":2,\"message\":{\"selfDestruct\":{}}}\n",
+            "{\"v\":2,\"message\":{\"answer\":{\"offer\":1e30,\"accept\":true}}}\n", "\u{FF}\u{0}\n",
         ])
     func garbage(line: String) async throws {
         let asked = Recorder<ControlRequest>()
@@ -123,7 +123,7 @@ struct ControlTests {
     @Test(
         "a request of another version is refused with the reason, and the connection continues",
         arguments: [
-            #"{"v":2,"message":{"status":{}}}"#, #"{"v":2,"message":{"watch":{}}}"#, #"{"v":0}"#,
+            #"{"v":1,"message":{"status":{}}}"#, #"{"v":1,"message":{"watch":{}}}"#, #"{"v":0}"#,
             #"{"v":-9223372036854775808,"what":[]}"#,
         ])
     func versions(line: String) async throws {
@@ -157,7 +157,7 @@ struct ControlTests {
         try await withServer { socket, _ in
             try await bare(socket) { inbound, outbound in
                 var inbound = inbound.makeAsyncIterator()
-                try await outbound.write(ByteBuffer(string: "{\"v\":1,\"new\":[1,{}],\"message\":{\"status\":{}}}\n"))
+                try await outbound.write(ByteBuffer(string: "{\"v\":2,\"new\":[1,{}],\"message\":{\"status\":{}}}\n"))
                 let reply = try #require(try await inbound.next())
                 #expect(String(buffer: reply).contains("kitchen"))
             }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Clients that the control socket answers", .timeLimit(.minutes(1)))
 struct ProofTests {
-    private static let status = "{\"message\":{\"status\":{}},\"v\":1}\n"
+    private static let status = "{\"message\":{\"status\":{}},\"v\":2}\n"
 
     @Test("a client that does not show the secret first gets no answer, and its requests are not executed")
     func wrong() async throws {
@@ -130,7 +130,7 @@ struct ProofTests {
         import socket
         s = socket.socket(socket.AF_UNIX)
         s.connect("control")
-        s.sendall(open("control.secret", "rb").read() + b'\\n{"message":{"status":{}},"v":1}\\n')
+        s.sendall(open("control.secret", "rb").read() + b'\\n{"message":{"status":{}},"v":2}\\n')
         print(s.makefile().read())
         """
 }

@@ -48,7 +48,7 @@ private func watch(_ socket: ControlSocket) -> (seen: Recorder<ControlEvent>, ta
     return (seen, task)
 }
 
-private let watchLine = "{\"v\":1,\"message\":{\"watch\":{}}}\n"
+private let watchLine = "{\"v\":2,\"message\":{\"watch\":{}}}\n"
 
 @Suite("Watching a receiver", .timeLimit(.minutes(1)))
 struct WatchTests {
@@ -111,7 +111,7 @@ struct WatchTests {
             #expect(healthy.seen.all == (1...2_000).map { event($0, bytes: 1_000) })
             // The text that was written before is whole lines in order, up to a cut.
             let lines = hanging[0].rest().split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-            #expect(lines.first == #"{"message":{"watching":{}},"v":1}"#)
+            #expect(lines.first == #"{"message":{"watching":{}},"v":2}"#)
             for (number, line) in lines.dropFirst().enumerated() {
                 #expect(line.contains("\"transfer\":\"\(number + 1)\""))
             }
@@ -190,9 +190,9 @@ struct WatchTests {
     @Test(
         "a line that only resembles a request to watch is refused, and the connection continues",
         arguments: [
-            #"{"v":1,"message":{"watch":[]}}"#, #"{"v":1,"message":{"watch":null}}"#, #"{"v":1,"message":"watch"}"#,
-            #"{"v":1,"message":{"watch":{},"status":{}}}"#, #"{"v":"1","message":{"watch":{}}}"#,
-            #"{"message":{"watch":{}}}"#, #"{"v":1,"message":{"WATCH":{}}}"#, #"{"v":1.5,"message":{"watch":{}}}"#,
+            #"{"v":2,"message":{"watch":[]}}"#, #"{"v":2,"message":{"watch":null}}"#, #"{"v":2,"message":"watch"}"#,
+            #"{"v":2,"message":{"watch":{},"status":{}}}"#, #"{"v":"1","message":{"watch":{}}}"#,
+            #"{"message":{"watch":{}}}"#, #"{"v":2,"message":{"WATCH":{}}}"#, #"{"v":1.5,"message":{"watch":{}}}"#,
         ])
     func malformed(line: String) async throws {
         let events = EventFeed()
@@ -279,10 +279,10 @@ struct WatchTests {
     func newerEvents() async throws {
         let known = String(buffer: try ControlCoding.line(event(1)))
         let text = """
-            {"v":1,"message":{"watching":{}}}
-            {"v":1,"message":{"selfDestruct":{"in":3}}}
-            {"v":1,"message":{"offer":{"_0":{"number":"seven"}}}}
-            {"v":1}
+            {"v":2,"message":{"watching":{}}}
+            {"v":2,"message":{"selfDestruct":{"in":3}}}
+            {"v":2,"message":{"offer":{"_0":{"number":"seven"}}}}
+            {"v":2}
             \(known)
             """
         try await withFakeServer { outbound in
@@ -298,11 +298,11 @@ struct WatchTests {
         "a receiver that answers nonsense, or in another version, is broken; an older one says that it cannot",
         arguments: [
             ("", ControlError.Code.broken), ("nonsense\n", .broken),
-            ("{\"v\":2,\"message\":{\"watching\":{}}}\n", .broken),
-            ("{\"v\":1,\"message\":{\"done\":{}}}\n", .broken),
-            ("{\"v\":1,\"message\":{\"refused\":{\"_0\":\"what?\"}}}\n", .refused),
-            ("{\"v\":1,\"message\":{\"watching\":{}}}\nnonsense\n", .broken),
-            ("{\"v\":1,\"message\":{\"watching\":{}}}\n{\"v\":2}\n", .broken),
+            ("{\"v\":1,\"message\":{\"watching\":{}}}\n", .otherVersion),
+            ("{\"v\":2,\"message\":{\"done\":{}}}\n", .broken),
+            ("{\"v\":2,\"message\":{\"refused\":{\"_0\":\"what?\"}}}\n", .refused),
+            ("{\"v\":2,\"message\":{\"watching\":{}}}\nnonsense\n", .broken),
+            ("{\"v\":2,\"message\":{\"watching\":{}}}\n{\"v\":1}\n", .broken),
         ])
     func nonsense(text: String, code: ControlError.Code) async throws {
         try await withFakeServer { outbound in

@@ -73,7 +73,7 @@ struct BorderTests {
         s = socket.socket(socket.AF_UNIX)
         s.connect(sys.argv[1] + "/control")
         secret = open(sys.argv[1] + "/control.secret", "rb").read()
-        s.sendall(secret + b'\\n{"message":{"answer":{"accept":true,"offer":2}},"v":1}\\n')
+        s.sendall(secret + b'\\n{"message":{"answer":{"accept":true,"offer":2}},"v":2}\\n')
         print(s.makefile().read())
         """
 

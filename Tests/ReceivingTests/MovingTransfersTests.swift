@@ -1,4 +1,4 @@
-import Control
+import Lines
 import Sharing
 import TestSupport
 import Testing
@@ -13,12 +13,12 @@ struct MovingTransfersTests {
         peer == .sample(1) ? Introduction(contact: "anna", key: peer.short) : .stranger(name, peer)
     }
 
-    private func list(_ accepted: [(Offer, PeerID)] = [], after seconds: Int) -> [TransferSummary] {
+    private func list(_ accepted: [(Offer, PeerID)] = [], after seconds: Int) -> [MovingLine] {
         moving.all(accepted: accepted.map { (offer: $0.0, peer: $0.1) }, at: start + .seconds(seconds))
     }
 
-    private func sending(_ bytes: UInt64, of offer: Offer) -> TransferSummary {
-        var transfer = TransferSummary(.out, offer, peer: nil, peerName: "nas")
+    private func sending(_ bytes: UInt64, of offer: Offer) -> MovingLine {
+        var transfer = MovingLine(sending: offer, to: "nas")
         (transfer.bytes, transfer.total) = (bytes, 1_000)
         return transfer
     }
@@ -27,7 +27,7 @@ struct MovingTransfersTests {
     func arriving() throws {
         let offer = Offer.sample(items: 2)
         let accepted = try #require(list([(offer, friend)], after: 0).first)
-        #expect(accepted.peerName == offer.senderName && accepted.contact == "anna" && accepted.itemCount == 2)
+        #expect(accepted.from?.name == offer.senderName && accepted.from?.contact == "anna" && accepted.count == 2)
         #expect(accepted.name == offer.items[0].name.text && accepted.bytes == nil)
         moving.hear(.began(offer, from: friend), at: start)
         moving.hear(.progressed(offer.transfer, from: friend, received: 100, of: 1_000), at: start)
@@ -38,7 +38,8 @@ struct MovingTransfersTests {
         moving.hear(
             .ended(offer.transfer, from: friend, Receipt(transfer: offer.transfer, items: []), nil),
             at: start + .seconds(60))
-        #expect(list(after: 61).first?.end == TransferSummary.stored)
+        let ended = try #require(list(after: 61).first)
+        #expect(ended.isOver && ended.reason == nil)
         #expect(list(after: 66).isEmpty)
     }
 
@@ -59,6 +60,6 @@ struct MovingTransfersTests {
         let offer = Offer.sample()
         moving.hear(.began(offer, from: .sample(2)), at: start)
         moving.hear(.progressed(offer.transfer, from: .sample(2), received: 5, of: 0), at: start)
-        #expect(list(after: 0).map(\.total) == [nil] && list(after: 0).map(\.contact) == [nil])
+        #expect(list(after: 0).map(\.total) == [nil] && list(after: 0).map(\.from?.contact) == [nil])
     }
 }

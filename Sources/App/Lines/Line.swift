@@ -34,19 +34,39 @@ private struct Document<Value: Line>: Encodable {
     }
 }
 
-/// A property of a line that `--json` does not have: the words for people need it.
+/// A property of a line that `--json` does not have: the words for people need it. The control socket carries it.
 @propertyWrapper
-package struct Unsaid<Value: Sendable>: Encodable, Sendable {
+package struct Unsaid<Value: Codable & Equatable & Sendable>: Codable, Equatable, Sendable {
     package var wrappedValue: Value
 
     package init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
-
-    package func encode(to encoder: any Encoder) throws {}
 }
 
+package enum UnsaidProperties {
+    /// Whether an encoder that runs in this task writes them.
+    @TaskLocal package static var areCarried = false
+}
+
+// The synthesized coding of a line calls these.
+
 extension KeyedEncodingContainer {
-    /// The synthesized coding of a line calls this one: the key is left out too.
-    package mutating func encode<Value>(_ value: Unsaid<Value>, forKey key: Key) throws {}
+    package mutating func encode<Value>(_ property: Unsaid<Value>, forKey key: Key) throws {
+        if UnsaidProperties.areCarried { try encode(property.wrappedValue, forKey: key) }
+    }
+
+    package mutating func encode<Value>(_ property: Unsaid<Value?>, forKey key: Key) throws {
+        if UnsaidProperties.areCarried { try encodeIfPresent(property.wrappedValue, forKey: key) }
+    }
+}
+
+extension KeyedDecodingContainer {
+    package func decode<Value>(_ type: Unsaid<Value>.Type, forKey key: Key) throws -> Unsaid<Value> {
+        Unsaid(wrappedValue: try decode(Value.self, forKey: key))
+    }
+
+    package func decode<Value>(_ type: Unsaid<Value?>.Type, forKey key: Key) throws -> Unsaid<Value?> {
+        Unsaid(wrappedValue: try decodeIfPresent(Value.self, forKey: key))
+    }
 }
 
 /// Items that a line lists; offers can have tens of thousands.

@@ -20,7 +20,7 @@ package struct Person: Sendable {
 }
 
 /// A peer in a line.
-package struct PersonFields: Encodable, Equatable, Sendable {
+package struct PersonFields: Codable, Equatable, Sendable {
     /// The whole id of its key; absent for a peer that proved none.
     package var id: String?
     /// The name that the peer gives itself.

@@ -78,11 +78,13 @@ package struct Jobs: Sendable {
         var (moved, hasReceiver): ([Int: JobProgress], Bool) = ([:], true)
         if records.contains(where: { $0.standing.state == .sending }) {
             do throws(WaftError) {
-                if case .progress(let jobs) = try await waft.receiver.ask(.outbox(.progress)) {
+                let reply = try await waft.receiver.askIfRunning(.outbox(.progress))
+                hasReceiver = reply != nil
+                if case .progress(let jobs)? = reply {
                     moved = Dictionary(jobs.map { ($0.job, $0) }) { _, later in later }
                 }
             } catch {
-                hasReceiver = error.code != .notRunning
+                // The jobs are shown without it.
             }
         }
         let people = waft.people

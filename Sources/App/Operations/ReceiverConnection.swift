@@ -31,10 +31,10 @@ package struct ReceiverConnection: Sendable {
     package func askIfRunning(
         _ request: ControlRequest, timeout: Duration = .seconds(10)
     ) async throws(WaftError) -> ControlReply? {
-        do throws(WaftError) {
-            return try await ask(request, timeout: timeout)
+        do throws(ControlError) {
+            return try await connection.get().ask(request, timeout: timeout)
         } catch {
-            guard error.code == .notRunning else { throw error }
+            guard error.code == .notRunning else { throw WaftError(error) }
             return nil
         }
     }

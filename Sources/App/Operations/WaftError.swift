@@ -18,6 +18,7 @@ package struct WaftError: Error, Sendable, Equatable {
         switch error.code {
         case .notRunning: self.init(.notRunning, "\(error)", hint: "start one with: waftd, or: waft receive")
         case .denied: self.init(.notPermitted, "\(error)", hint: "run it in a terminal that no handler has opened")
+        case .otherVersion: self.init(.notRunning, "\(error)", hint: "restart the receiver")
         // As at the start of a receiver.
         case .pathTooLong: self.init(.usage, "\(error)")
         case .alreadyRunning, .refused, .broken: self.init(.unexpected, "\(error)")

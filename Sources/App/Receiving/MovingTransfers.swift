@@ -1,4 +1,4 @@
-import Control
+import Lines
 import Sending
 import Sharing
 import Synchronization
@@ -12,7 +12,7 @@ final class MovingTransfers: SendingWatch {
     private static let most = 1_024
 
     private struct Course {
-        var summary: TransferSummary
+        var summary: MovingLine
         var rate = MovingRate()
         /// When it was last heard of.
         var heard: ContinuousClock.Instant
@@ -45,27 +45,27 @@ final class MovingTransfers: SendingWatch {
             }
         case .ended(let id, _, let receipt, let fault):
             change(id) { course in
-                course.summary.end = fault?.message ?? receipt.failures ?? TransferSummary.stored
+                course.summary.end(fault?.message ?? receipt.failures)
                 course.heard = now
             }
         default: break
         }
     }
 
-    func moved(_ transfer: TransferSummary, _ cancellation: Cancellation) { note(transfer, at: .now) }
+    func moved(_ transfer: MovingLine, _ cancellation: Cancellation) { note(transfer, at: .now) }
 
-    func ended(_ transfer: TransferSummary) async { note(transfer, at: .now) }
+    func ended(_ transfer: MovingLine) async { note(transfer, at: .now) }
 
     /// Another program has reported its sending.
     /// - Returns: whether the user has cancelled it.
-    func reported(_ transfer: TransferSummary, at now: ContinuousClock.Instant = .now) -> Bool {
+    func reported(_ transfer: MovingLine, at now: ContinuousClock.Instant = .now) -> Bool {
         note(transfer, isReported: true, at: now)
     }
 
     @discardableResult
-    private func note(_ summary: TransferSummary, isReported: Bool = false, at now: ContinuousClock.Instant) -> Bool {
+    private func note(_ summary: MovingLine, isReported: Bool = false, at now: ContinuousClock.Instant) -> Bool {
         courses.withLock { courses in
-            if courses.count >= Self.most { courses = courses.filter { $0.value.summary.end == nil } }
+            if courses.count >= Self.most { courses = courses.filter { !$0.value.summary.isOver } }
             var course = courses[summary.transfer] ?? Course(summary: summary, heard: now)
             (course.summary, course.heard, course.isReported) = (summary, now, isReported)
             if let bytes = summary.bytes { course.rate.note(bytes, at: now) }
@@ -89,16 +89,16 @@ final class MovingTransfers: SendingWatch {
     /// - Parameter accepted: the offers whose contents come, or will come.
     func all(
         accepted: [(offer: Offer, peer: PeerID)], at now: ContinuousClock.Instant = .now
-    ) -> [TransferSummary] {
+    ) -> [MovingLine] {
         let moving = courses.withLock { courses in
             courses = courses.filter { _, course in
-                course.summary.end == nil && !course.isReported || course.heard + Self.remembered > now
+                !course.summary.isOver && !course.isReported || course.heard + Self.remembered > now
             }
             return courses.mapValues { course in
                 var (summary, rate) = (course.summary, course.rate)
                 // One that stands still has no speed.
                 if let bytes = summary.bytes { rate.note(bytes, at: now) }
-                summary.rate = summary.end == nil ? rate.bytesPerSecond : nil
+                summary.move(at: rate.bytesPerSecond)
                 return summary
             }
         }
@@ -112,14 +112,15 @@ final class MovingTransfers: SendingWatch {
     /// - Returns: whether there is one.
     func cancel(_ transfer: String) -> Bool {
         courses.withLock { courses in
-            guard let course = courses[transfer], course.isReported, course.summary.end == nil else { return false }
+            guard let course = courses[transfer], course.isReported, !course.summary.isOver else { return false }
             courses[transfer]?.isCancelled = true
             return true
         }
     }
 
-    private func arriving(_ offer: Offer, from peer: PeerID) -> TransferSummary {
-        TransferSummary(
-            .in, offer, peer: peer, peerName: offer.senderName, from: introduction(peer, offer.senderName))
+    private func arriving(_ offer: Offer, from peer: PeerID) -> MovingLine {
+        let name = offer.senderName
+        return MovingLine(
+            receiving: offer, from: Person(id: peer, ownName: name, introduction: introduction(peer, name)).fields)
     }
 }

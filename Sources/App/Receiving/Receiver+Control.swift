@@ -8,6 +8,7 @@ import Handlers
 import HookSandbox
 import Inbox
 import Journal
+import Lines
 import Outbox
 import Sending
 import Settings
@@ -198,7 +199,7 @@ extension Receiver {
             hook: plan.programs.current.hook?.executable
         )
         status.transfers = Array(
-            parts.moving.all(accepted: parts.reception.underWay).filter { $0.end == nil }
+            parts.moving.all(accepted: parts.reception.underWay).filter { !$0.isOver }
                 .prefix(DaemonStatus.shownTransfers))
         if status.freeRoom == nil {
             do throws(TransferError) { status.freeRoom = try parts.inbox.freeRoom() } catch {

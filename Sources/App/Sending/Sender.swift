@@ -51,7 +51,7 @@ package struct Sender: Sendable {
             let stored = report.storedItems
             await watched?.ended(
                 stored == report.items.count
-                    ? TransferSummary.stored : "stored: \(stored) of \(report.items.count) items")
+                    ? nil : "stored: \(stored) of \(report.items.count) items")
             return report
         } catch {
             await watched?.ended(error.description)
@@ -79,7 +79,6 @@ package struct Sender: Sendable {
             switch event {
             case .connected(let peer, let name):
                 recipient.withLock { $0 = ItemRecipient(peer: peer, name: name, transfer: transfer) }
-                watched?.connected(to: peer)
             case .answered(let verdict) where verdict.acceptsAnything: awake.take()
             case .progressed(let bytes, let total, _): watched?.moved(bytes, of: total, cancellation)
             default: break

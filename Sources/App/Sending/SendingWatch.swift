@@ -1,28 +1,24 @@
-package import Control
+package import Lines
 package import Sharing
 import Synchronization
 
 /// Sees how far sendings are.
 package protocol SendingWatch: Sendable {
     /// Bytes have moved. Returns soon; called from any thread.
-    func moved(_ transfer: TransferSummary, _ cancellation: Cancellation)
-    /// A sending of which bytes have moved is over; `end` has the outcome.
-    func ended(_ transfer: TransferSummary) async
+    func moved(_ transfer: MovingLine, _ cancellation: Cancellation)
+    /// A sending of which bytes have moved is over; it has its end.
+    func ended(_ transfer: MovingLine) async
 }
 
 /// One sending, as a watch sees it.
 final class WatchedSending: Sendable {
     private let watch: any SendingWatch
-    private let summary = Mutex<TransferSummary?>(nil)
+    private let summary = Mutex<MovingLine?>(nil)
 
     init(_ watch: any SendingWatch) { self.watch = watch }
 
     func began(_ offer: Offer, to reference: String) {
-        summary.withLock { $0 = TransferSummary(.out, offer, peer: nil, peerName: reference) }
-    }
-
-    func connected(to peer: PeerID) {
-        summary.withLock { $0?.peer = peer.provenText }
+        summary.withLock { $0 = MovingLine(sending: offer, to: reference) }
     }
 
     func moved(_ bytes: UInt64, of total: UInt64?, _ cancellation: Cancellation) {
@@ -34,10 +30,10 @@ final class WatchedSending: Sendable {
         if let moved { watch.moved(moved, cancellation) }
     }
 
-    /// - Parameter end: the outcome, in one line.
-    func ended(_ end: String) async {
+    /// - Parameter reason: why not everything is stored; nil if it is.
+    func ended(_ reason: String?) async {
         guard var summary = summary.withLock({ $0 }), summary.bytes != nil else { return }
-        summary.end = end
+        summary.end(reason)
         await watch.ended(summary)
     }
 }

@@ -27,11 +27,11 @@ enum Daemon {
     static func askIfRunning(
         _ request: ControlRequest, timeout: Duration = .seconds(10)
     ) async throws(CommandError) -> ControlReply? {
-        do throws(CommandError) {
-            return try await ask(request, timeout: timeout)
+        let receiver = try CommandContext.forgiving.waft.receiver
+        do {
+            return try await receiver.askIfRunning(request, timeout: timeout)
         } catch {
-            guard error.exit == .notRunning else { throw error }
-            return nil
+            throw CommandError(error)
         }
     }
 
@@ -40,9 +40,8 @@ enum Daemon {
     @discardableResult
     static func tell(_ request: ControlRequest) async -> Bool {
         do throws(CommandError) {
-            _ = try await ask(request)
+            return try await askIfRunning(request) != nil
         } catch {
-            if error.exit == .notRunning { return false }
             let reason = TerminalText.escaped(error.message, limit: 1_000)
             Console.shared.note("warning: the running receiver may not know of the change: \(reason)")
         }

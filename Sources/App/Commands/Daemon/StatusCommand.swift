@@ -37,7 +37,7 @@ struct StatusCommand: AsyncParsableCommand {
             ("waiting offers", String(status.waitingOffers)),
             ("active transfers", String(status.activeTransfers)), ("process", String(status.processID)),
         ]
-        lines += (status.transfers ?? []).map { ("moving", TransferText.line($0)) }
+        lines += (status.transfers ?? []).map { ("moving", $0.words[0]) }
         for fault in status.settingsFaults ?? [] {
             lines.append(("config", "\(fault)\(Self.since(status.settingsSince))"))
         }

@@ -35,8 +35,6 @@ extension EventLine: FieldGroups {
         case .deferred(let fields): (.deferred, fields)
         case .accepted(let fields): (.accepted, fields)
         case .declined(let fields): (.declined, fields)
-        case .cancelled(let transfer): (.cancelled, ["transfer": transfer])
-        case .moving(let fields): (.moving, fields)
         case .offerPreview(let fields): (.offerPreview, fields)
         case .found(let fields): (.found, fields)
         case .lost(let fields): (.lost, fields)

@@ -32,8 +32,6 @@ enum EventLine {
     case deferred(Deferred)
     case accepted(Accepted)
     case declined(Declined)
-    case cancelled(transfer: String)
-    case moving(Moving)
     case offerPreview(OfferPreviewCommand.Fields)
 
     // `waft peers`

@@ -10,7 +10,7 @@ enum EventName: String, Encodable, CaseIterable {
 
     // `waft receive`, `waftd`, `waft offers`, `waft transfers`
     case ready, offer, altered, deferred
-    case accepted, declined, cancelled, moving, offerPreview
+    case accepted, declined, offerPreview
 
     // `waft peers`
     case found, lost, away, remembered, peerRemoved

@@ -5,6 +5,7 @@ import Endpoints
 import Foundation
 import HandlerCatalog
 import Inbox
+import Lines
 import Operations
 import Outbox
 import Sending
@@ -71,7 +72,7 @@ extension CompletionKind {
     static var transfers: Self {
         .custom { (_, _, _) async in
             guard case .transfers(let moving)? = try? await Daemon.askIfRunning(.transfers) else { return [] }
-            return moving.filter { $0.end == nil }.map { String($0.transfer.prefix(TransferText.idLength)) }
+            return moving.filter { !$0.isOver }.map { String($0.transfer.prefix(MovingLine.shownIDLength)) }
         }
     }
 

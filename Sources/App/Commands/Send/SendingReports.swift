@@ -1,4 +1,5 @@
 import Control
+import Lines
 import Sending
 import Sharing
 import Synchronization
@@ -8,7 +9,7 @@ import Synchronization
 /// Only of sendings that take longer than a second; a fault, or no receiver, changes nothing.
 final class SendingReports: SendingWatch {
     private struct Course {
-        var transfer: TransferSummary
+        var transfer: MovingLine
         var reporting: Task<Void, Never>
         var isReported = false
     }
@@ -20,7 +21,7 @@ final class SendingReports: SendingWatch {
 
     private let courses = Mutex<[String: Course]>([:])
 
-    func moved(_ transfer: TransferSummary, _ cancellation: Cancellation) {
+    func moved(_ transfer: MovingLine, _ cancellation: Cancellation) {
         courses.withLock { courses in
             if courses[transfer.transfer] == nil {
                 let reporting = Task { await report(transfer.transfer, cancellation) }
@@ -42,7 +43,7 @@ final class SendingReports: SendingWatch {
         }
     }
 
-    func ended(_ transfer: TransferSummary) async {
+    func ended(_ transfer: MovingLine) async {
         let course = courses.withLock { $0.removeValue(forKey: transfer.transfer) }
         course?.reporting.cancel()
         guard course?.isReported == true else { return }
@@ -50,7 +51,7 @@ final class SendingReports: SendingWatch {
         _ = await Self.tell(transfer)
     }
 
-    private static func tell(_ transfer: TransferSummary) async -> ControlReply? {
+    private static func tell(_ transfer: MovingLine) async -> ControlReply? {
         try? await Daemon.askIfRunning(.moving(transfer), timeout: patience)
     }
 }

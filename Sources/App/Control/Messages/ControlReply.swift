@@ -1,3 +1,4 @@
+package import Lines
 import UniformTypes
 
 /// The daemon's answer.
@@ -6,7 +7,7 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case offers([OfferSummary])
     case items([OfferSummary.Item])
     case preview(OfferedPreview)
-    case transfers([TransferSummary])
+    case transfers([MovingLine])
     /// To `moving`: the user has cancelled that transfer.
     case cancelled
     /// To `watch`: events follow.

@@ -1,7 +1,8 @@
+package import Lines
 package import Sharing
 import UniformTypes
 
-// The protocol between the daemon and the command line, version 1. A command first sends the secret as a line
+// The protocol between the daemon and the command line, version 2. A command first sends the secret as a line
 // (`ControlSecret`). From then on each message is one JSON document a line, and each request is answered by one line.
 // After `watch`, one line follows for each event (`ControlEvent`). Unknown fields are ignored.
 
@@ -25,7 +26,7 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case transfers
     /// Another program of the user sends something: this is how far it is, or how it ended. Sent again within
     /// `MovingTransfers.remembered`, or it is forgotten.
-    case moving(TransferSummary)
+    case moving(MovingLine)
     /// Cancel a transfer. The receiver declines one that arrives when its sender offers it again.
     case cancel(transfer: String)
     /// The visibility or the contacts have been changed: look again.

@@ -1,3 +1,4 @@
+package import Lines
 import UniformTypes
 
 /// How a receiver is doing.
@@ -21,7 +22,7 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var waitingOffers: Int
     package var activeTransfers: Int
     /// The first `shownTransfers` that move, in both directions.
-    package var transfers: [TransferSummary]?
+    package var transfers: [MovingLine]?
     package static let shownTransfers = 10
     package var processID: Int
     package var hook: String?

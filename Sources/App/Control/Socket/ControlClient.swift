@@ -45,8 +45,11 @@ package enum ControlClient {
 
     static func reply(in line: ByteBuffer?) throws(ControlError) -> ControlReply {
         guard let line else { throw .broken("the receiver closed the control connection without an answer") }
-        guard case .message(let reply) = ControlCoding.read(ControlReply.self, in: line) else {
-            throw .broken("the receiver's answer cannot be understood; are both of the same version?")
+        let reply: ControlReply
+        switch ControlCoding.read(ControlReply.self, in: line) {
+        case .message(let message): reply = message
+        case .otherVersion: throw .otherVersion
+        case .unknown, .nonsense: throw .broken("the receiver's answer cannot be understood")
         }
         if case .denied(let reason) = reply { throw .denied(reason) }
         return reply

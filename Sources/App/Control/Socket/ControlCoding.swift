@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Lines
 import NIOConcurrencyHelpers
 import NIOCore
 
@@ -8,7 +9,9 @@ enum ControlCoding {
     static func line(_ message: some Codable) throws -> ByteBuffer {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var data = try encoder.encode(Versioned(message: message))
+        var data = try UnsaidProperties.$areCarried.withValue(true) {
+            try encoder.encode(Versioned(message: message))
+        }
         var line = ByteBuffer(bytes: data)
         // It may hold a secret.
         data.wipe()
@@ -38,7 +41,7 @@ enum ControlCoding {
 
     /// The version alone, which is the same in all versions.
     private struct Version: Codable {
-        static let own = 1
+        static let own = 2
         var v: Int
     }
 

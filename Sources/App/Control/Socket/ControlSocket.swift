@@ -30,6 +30,8 @@ package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible 
         /// The receiver takes no commands from this program.
         case denied
         case broken
+        /// A receiver of another version of Waft listens there.
+        case otherVersion
     }
 
     package let code: Code
@@ -51,6 +53,11 @@ package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible 
             code: .alreadyRunning,
             description: "a receiver is running already for this user and home (it listens on \(path))"
         )
+    }
+    static var otherVersion: ControlError {
+        ControlError(
+            code: .otherVersion,
+            description: "the receiver that is running is of another version of Waft than this command")
     }
     static func refused(_ reason: String) -> ControlError { ControlError(code: .refused, description: reason) }
     static func denied(_ reason: String) -> ControlError { ControlError(code: .denied, description: reason) }

@@ -1,0 +1,52 @@
+import Control
+import Lines
+import Sharing
+import TestSupport
+import Testing
+
+@testable import Operations
+
+@Suite("What a user can do with transfers")
+struct TransfersTests {
+    @Test("a transfer whose size is beyond all numbers has no time left, and ends nothing")
+    func hugeTransfer() {
+        var transfer = MovingLine(sending: .sample(), to: "study")
+        (transfer.bytes, transfer.total) = (0, .max)
+        transfer.move(at: 1)
+        #expect(transfer.secondsLeft == nil && transfer.rate == 1)
+        transfer.end(nil)
+        #expect(transfer.isOver && transfer.rate == nil)
+    }
+
+    @Test("the receiver's transfers come whole, and their document for programs has its own fields only")
+    func carried() async throws {
+        let kitchen = try Kitchen(jobs: 0)
+        var ended = MovingLine(sending: .sample(), to: "study")
+        ended.end("the cable is out")
+        let moving = MovingLine(receiving: .sample(items: 2), from: PersonFields(id: "k", name: "study"))
+        let all = [ended, moving]
+        try await kitchen.withReceiver { _ in
+            .transfers(all)
+        } _: {
+            let (found, foundMoving) = (
+                try await kitchen.waft.transfers.all(), try await kitchen.waft.transfers.moving()
+            )
+            #expect(found == all && foundMoving == [moving])
+        }
+        #expect(!moving.json.contains("\"size\"") && !moving.json.contains("\"via\""))
+    }
+
+    @Test("a transfer that does not move any more cannot be cancelled")
+    func cancel() async throws {
+        let kitchen = try Kitchen(jobs: 0)
+        try await kitchen.withReceiver { request in
+            request == .cancel(transfer: "here") ? .done : .unknown("no such transfer is moving")
+        } _: {
+            let cancelled = try await kitchen.waft.transfers.cancel("here")
+            #expect(cancelled.transfer == "here")
+            await #expect(
+                throws: WaftError(.inputMissing, "no such transfer is moving", hint: "see: waft transfers")
+            ) { try await kitchen.waft.transfers.cancel("gone") }
+        }
+    }
+}
