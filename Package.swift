@@ -68,7 +68,6 @@ let package = Package(
     name: "waft",
     products: [
         .executable(name: "waft", targets: ["waft"]),
-        .executable(name: "waftd", targets: ["waftd"]),
         .executable(name: "wafthook", targets: ["wafthook"]),
     ],
     dependencies: [
@@ -118,8 +117,6 @@ let package = Package(
             name: "CLinuxShims", path: "Sources/Platform/CLinuxShims", linkerSettings: [.linkedLibrary("resolv")]),
         .executableTarget(
             name: "waft", dependencies: ["Commands"], path: "Sources/App/waft", swiftSettings: strict),
-        .executableTarget(
-            name: "waftd", dependencies: ["Commands"], path: "Sources/App/waftd", swiftSettings: strict),
         .executableTarget(
             name: "wafthook", dependencies: ["HookSandbox"], path: "Sources/Handling/wafthook", swiftSettings: strict),
         .target(
@@ -259,7 +256,8 @@ let package = Package(
         + module(
             .app, "Control",
             [
-                "Lines", "SystemCalls", "CLinuxShims", "HookSandbox", "Secrets", "UniformTypes", "Sharing", nioCore, nioPosix,
+                "Lines", "SystemCalls", "CLinuxShims", "HookSandbox", "Secrets", "UniformTypes", "Sharing", nioCore,
+                nioPosix,
                 concurrencyHelpers, logging,
             ])
         + module(
@@ -289,7 +287,8 @@ let package = Package(
         + module(
             .app, "Receiving",
             [
-                "Endpoints", "Sending", "Settings", "Control", "Lines", "Digests", "SystemCalls", "Sharing", "UniformTypes",
+                "Endpoints", "Sending", "Settings", "Control", "Lines", "Digests", "SystemCalls", "Sharing",
+                "UniformTypes",
                 "ContentCheck",
                 "SecureTransport", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
                 "Contacts", "Pairing", "Outbox", "Desktop", "DBusClient", "Executors", "Streams", "ServiceManager",

@@ -14,15 +14,28 @@ struct BorderTests {
         }
     }
 
-    @Test("a hook cannot accept an offer or pair, not even without a sandbox and with the receiver's secret")
-    func hook() async throws {
+    @Test(
+        "a hook cannot accept an offer or pair, not even without a sandbox, with the receiver's secret and other names",
+        arguments: ["waftd", "drop"])
+    func hook(name: String) async throws {
         try await withPair { kitchen, study, folder in
+            // The receiver is a link to the program, and the hook's program a copy of it.
+            let programs = folder + "/bin"
+            try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
+            let program = programs + "/" + name
+            try FileManager.default.copyItem(atPath: Programs.waft, toPath: programs + "/copy")
+            try FileManager.default.linkItem(atPath: programs + "/copy", toPath: program)
+            try FileManager.default.copyItem(atPath: Programs.folder + "/wafthook", toPath: programs + "/wafthook")
+            let tool = name == "waftd" ? Programs.waft : programs + "/copy"
             var kitchen = kitchen
-            let place = try kitchen.useHook(Self.hook(home: kitchen.home, other: try await study.ownID()), in: folder)
+            let place = try kitchen.useHook(
+                Self.hook(tool, home: kitchen.home, other: try await study.ownID()), in: folder)
             kitchen.environment["WAFT_HOOK_SANDBOX"] = "none"
             try Self.asking.write(toFile: place + "/ask.py", atomically: false, encoding: .utf8)
             try await kitchen.becomeVisible()
-            try await kitchen.withReceiver(Programs.waftd, []) { [kitchen] running in
+            let words = name == "waftd" ? [] : ["receive", "--accept", "ask"]
+            try await kitchen.withReceiver(program, words) { [kitchen] running in
+                let visible = try await kitchen.run(arguments: ["visible"]).output
                 async let first = study.run(arguments: ["send", folder + "/one.txt", "--to", running.address])
                 _ = try await running.log.first("offer")
                 async let second = study.run(arguments: ["send", folder + "/two.txt", "--to", running.address])
@@ -44,7 +57,7 @@ struct BorderTests {
                 #expect(offers.output.contains("two.txt"), "it still waits: \(offers.output)")
                 #expect(try running.names() == ["one.txt"])
                 #expect(kitchen.contactsFile == "")
-                #expect(try await kitchen.run(arguments: ["visible"]).output == "everyone\n")
+                #expect(try await kitchen.run(arguments: ["visible"]).output == visible)
                 #expect(try await kitchen.run(arguments: ["decline", "2"]).exit == 0)
                 #expect(try await first.exit == 0)
                 #expect(try await second.exit == 12)
@@ -52,11 +65,11 @@ struct BorderTests {
         }
     }
 
-    private static func hook(home: String, other: String) -> String {
+    private static func hook(_ tool: String, home: String, other: String) -> String {
         """
         #!/bin/sh
         export WAFT_HOME='\(home)' WAFT_DISCOVERY=off
-        say() { name=$1; shift; '\(Programs.waft)' "$@" > $name 2>&1; echo $? >> $name; }
+        say() { name=$1; shift; '\(tool)' "$@" > $name 2>&1; echo $? >> $name; }
         say accept accept 2
         say pair pair --code --timeout 1
         say visible visible off

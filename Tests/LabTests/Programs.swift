@@ -10,7 +10,19 @@ enum Programs {
     static let areReleased = configuration == "release"
     static let folder = "\(root)/.build/\(configuration)"
     static let waft = folder + "/waft"
-    static let waftd = folder + "/waftd"
+    static let waftd = link("waftd")
+
+    /// A hard link to `waft`, made anew after a build. `Scripts/build` makes the same for releases.
+    private static func link(_ name: String) -> String {
+        let path = folder + "/" + name
+        var (program, found) = (stat(), stat())
+        guard stat(waft, &program) == 0 else { return path }
+        if stat(path, &found) == 0, found.st_ino == program.st_ino { return path }
+        let new = path + ".\(getpid())"
+        if Glibc.link(waft, new) == 0 { rename(new, path) }
+        return path
+    }
+
     static let lab = root + "/Scripts/lab"
     /// Built with the tests; it is no program under test.
     static let diskSteps = root + "/.build/debug/disk-steps"

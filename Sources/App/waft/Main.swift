@@ -1,6 +1,6 @@
 import Commands
 
-/// The command line. Called as `waftd`, the same program is the daemon: a package has one program file and a link to it.
+/// The command line. Called as `waftd`, the same program is the daemon: there is one program file, and a link to it.
 /// Everything is in `Commands`, where it can be tested.
 @main
 enum Main {

@@ -109,9 +109,15 @@ private final class ProcessFolder {
         return words.count > 1 && words[1].elementsEqual(SandboxPlan.verb.utf8)
     }
 
-    /// Whether its program is one of Waft's. A process whose program may not be seen is another user's, or a receiver that
+    /// Whether its program is one of Waft's: this one's own file by any name, or one of that name. A process whose program may not be seen is another user's, or a receiver that
     /// has private keys in memory: then its name decides, which nobody else can change.
     var isWaft: Bool {
+        var (own, other) = (stat(), stat())
+        if stat("/proc/self/exe", &own) == 0, fstatat(descriptor, "exe", &other, 0) == 0, own.st_dev == other.st_dev,
+            own.st_ino == other.st_ino
+        {
+            return true
+        }
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlinkat(descriptor, "exe", &bytes, bytes.count)
         guard count > 0 else {
