@@ -62,6 +62,13 @@ struct SendSourcesTests {
         #expect(left.count == 3 && left.allSatisfy { $0.hasSuffix(" is named twice; it is sent once") }, "\(left)")
     }
 
+    @Test("a problem that two words have is said once")
+    func twiceWrong() {
+        let refused = failure(sources(["-", "-"]))
+        #expect(refused?.message == "standard input can be read only once: give one - and one peer")
+        #expect(refused?.others == [])
+    }
+
     @Test("a URL that is none is wrong usage")
     func url() {
         var named = sources([])

@@ -23,11 +23,12 @@ package struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// Adds the problems of another fault.
+    /// Adds the problems of another fault, each once.
     /// - Returns: whether there is room for more.
     package mutating func add(_ fault: SourceError) -> Bool {
         let room = Self.maximumProblems - 1 - others.count
-        others += ([fault.message] + fault.others).prefix(room)
+        let new = ([fault.message] + fault.others).filter { $0 != message && !others.contains($0) }
+        others += new.prefix(room)
         return others.count + 1 < Self.maximumProblems
     }
 
