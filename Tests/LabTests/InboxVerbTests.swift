@@ -60,6 +60,27 @@ struct InboxVerbTests {
         chmod(path, mode_t(before))
     }
 
+    @Test("a removal of five items opens settings and journal once, and connects to the receiver once")
+    func removesByOneReading() async throws {
+        try await withKitchen { kitchen in
+            let names = (1...5).map { "item-\($0).txt" }
+            try kitchen.write(Dictionary(uniqueKeysWithValues: names.map { ($0, $0) }))
+            try await kitchen.host.withReceiver { running in
+                #expect(try await kitchen.send(names, to: running).exit == 0)
+                let log = kitchen.folder + "/calls"
+                let removal = try await kitchen.host.run(
+                    "/usr/bin/strace",
+                    ["-f", "-qq", "-e", "trace=openat,connect", "-o", log, Programs.waft, "inbox", "remove"] + names)
+                #expect(removal.exit == 0, "\(removal.errors)")
+                #expect(try running.names() == [])
+                let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+                for file in ["/config.yaml\"", "/run/control\"", "/journal.sqlite\""] {
+                    #expect(calls.count { $0.contains(file) } == 1, "\(file)")
+                }
+            }
+        }
+    }
+
     @Test("verify finds changed and missing items, and knows the taken and removed ones")
     func verify() async throws {
         try await withKitchen { kitchen in
