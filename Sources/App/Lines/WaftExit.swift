@@ -41,7 +41,7 @@ package enum WaftExit: Int32, Encodable, Sendable, CaseIterable {
         case .usage:
             "wrong usage, an invalid setting, or a receiver or a page is there already; help that was not asked for alone"
         case .inputMissing: "an input is missing or unreadable; no such offer, item, job, contact or handler"
-        case .notRunning: "no receiver is running"
+        case .notRunning: "no receiver is running, or one of another version"
         case .notPermitted: "not permitted: a handler has started this command, or it cannot read the receiver's secret"
         case .interrupted: "interrupted; the same command resumes the transfer"
         }
