@@ -1,5 +1,6 @@
 import Contacts
 import Endpoints
+import Glibc
 import SecureTransport
 import Sharing
 import TestSupport
@@ -146,6 +147,13 @@ struct PeerFinderTests {
             ])
         #expect(try await target("backup.lan", []).addresses == [old])
         #expect(try await target(PeerID.sample(1).short, ["198.51.100.7"]).addresses == [old])
+        let slow = PeerFinder(
+            endpoints: [ScriptedEndpoint(dialect: .keyed, peers: [stranger])], searches: true,
+            addressesOfHost: { _ in
+                sleep(2)
+                return ["198.51.100.7"]
+            })
+        await #expect(throws: SendError.self) { try await slow.resolve(.name("backup.lan"), within: .seconds(20)) }
         // It is the host itself, which is reached at no address that DNS does not have.
         stranger.target.addresses = [new, old]
         #expect(try await target("backup.lan", [old.host]).addresses == [old])

@@ -133,7 +133,7 @@ package struct PeerFinder: Sendable {
             let search = try await find(name, expected, besides: host, within: limit)
             if let peer = search.peer {
                 let isName = expected == nil && name.contains(".") && !peer.id.hasPrefix(name)
-                return isName ? try await Self.unlessOther(host, named: name, than: peer) : peer.target
+                return isName ? try await Self.unlessOther(host, named: name, than: peer, until: end) : peer.target
             }
             if Task.isCancelled { throw SendError(.cancelled, "cancelled") }
             if await !Self.answer(of: host, until: end).isEmpty,
@@ -333,9 +333,9 @@ package struct PeerFinder: Sendable {
     ///
     /// - Throws: `SendError` `ambiguous` if it is at none of them.
     private static func unlessOther(
-        _ host: Task<[String], Never>, named name: String, than peer: FoundPeer
+        _ host: Task<[String], Never>, named name: String, than peer: FoundPeer, until end: ContinuousClock.Instant
     ) async throws(SendError) -> PeerTarget {
-        let known = await answer(of: host, until: .now + hostPatience)
+        let known = await answer(of: host, until: end)
         guard !known.isEmpty else { return peer.target }
         var target = peer.target
         // A stranger can announce the host's address beside its own.
