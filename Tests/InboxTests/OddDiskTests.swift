@@ -74,6 +74,7 @@ struct OddDiskTests {
             mkdir(folder / "out", 0o755)
             let taken = try InboxLeaving.take(arrival, inbox: inbox.path, to: folder / "out")
             #expect(taken.hasLeft && contents(of: taken.path + "/b.sh") == Array("22".utf8))
+            #expect((access(taken.path + "/b.sh", X_OK) == 0) == kind.keepsModes)
             for (text, stored) in [("first", "x.txt"), ("second", "x-1.txt")] {
                 #expect(try inbox.store(try inbox.stagedFile(text), as: "x.txt").name.text == stored)
                 #expect(contents(of: disk + "/Inbox/" + stored) == Array(text.utf8))

@@ -238,12 +238,13 @@ private struct Taking {
     ) throws(LeavingError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4_096)
         defer { buffer.deallocate() }
+        let inboxKeepsModes = DiskAbilities.keepsModes(inInboxAt: inbox)
         do {
             // Remove the remains of a dead process that had the same number.
             try? OwnTree.remove(temporary, in: folder.raw)
             try OwnTree.copy(
                 place.name, in: place.folder.raw, as: temporary, in: folder.raw, through: buffer, keys: keys,
-                copied: copied)
+                keepsModes: inboxKeepsModes, copied: copied)
             let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
             let copy = FileDescriptor(owning: try systemCall { openat(folder.raw, temporary, flags) })
             copyAttributes(to: copy.raw)
@@ -259,7 +260,7 @@ private struct Taking {
             }
             throw LeavingError(what, error)
         }
-        try compare(temporary, keepsModes: !isTree || abilities.keepsModes)
+        try compare(temporary, keepsModes: !isTree || abilities.keepsModes && inboxKeepsModes)
     }
 
     /// - Returns: the reason why this name cannot be created in the folder; nil if it can.

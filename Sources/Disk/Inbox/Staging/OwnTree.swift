@@ -59,6 +59,8 @@ enum OwnTree {
     ///   - newName: not taken in `newFolder`.
     ///   - buffer: the buffer for the copy.
     ///   - keys: those of a sealed item, whose copy is open; nil for a copy as it is on the disk.
+    ///   - keepsModes: whether the disk of the entry keeps executable bits. Else every file there seems to be executable, and
+    ///     no copy is.
     ///   - copied: called with the bytes copied since the last call.
     /// - Throws: `SystemError`; with keys also `SealedFileError`.
     static func copy(
@@ -68,6 +70,7 @@ enum OwnTree {
         in newFolder: Int32,
         through buffer: UnsafeMutableRawBufferPointer,
         keys: FileKeys? = nil,
+        keepsModes: Bool = true,
         depth: Int = 0,
         copied: (Int) -> Void
     ) throws {
@@ -75,7 +78,7 @@ enum OwnTree {
         try systemCall { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
         switch status.st_mode & S_IFMT {
         case S_IFREG:
-            try copyFile(name, in: folder, as: newName, in: newFolder, through: buffer, keys, copied)
+            try copyFile(name, in: folder, as: newName, in: newFolder, through: buffer, keys, keepsModes, copied)
         case S_IFLNK:
             let target = try readLink(name, in: folder)
             try systemCall { symlinkat(target, newFolder, newName) }
@@ -89,7 +92,7 @@ enum OwnTree {
                 let own = keys == nil ? nil : try ownName(name, in: from.raw)
                 try copy(
                     name, in: from.raw, as: own ?? Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1)),
-                    in: to.raw, through: buffer, keys: keys, depth: depth + 1, copied: copied)
+                    in: to.raw, through: buffer, keys: keys, keepsModes: keepsModes, depth: depth + 1, copied: copied)
             }
             keep(status, on: to.raw)
         default:
@@ -104,13 +107,14 @@ enum OwnTree {
         in newFolder: Int32,
         through buffer: UnsafeMutableRawBufferPointer,
         _ keys: FileKeys?,
+        _ keepsModes: Bool,
         _ copied: (Int) -> Void
     ) throws {
         let from = FileDescriptor(owning: try systemCall { openat(folder, name, reading) })
         var status = stat()
         try systemCall { fstat(from.raw, &status) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError(ENXIO) }
-        let mode: mode_t = status.st_mode & 0o111 == 0 ? 0o666 : 0o777
+        let mode: mode_t = keepsModes && status.st_mode & 0o111 != 0 ? 0o777 : 0o666
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let to = FileDescriptor(owning: try systemCall { openat(newFolder, newName, flags, mode) })
         try pass(from.raw, to: to.raw, keys, through: buffer, leavingHoles: true, copied)
