@@ -13,6 +13,12 @@ private let stranger = PeerID.sample(3)
 
 @Suite("waft contacts")
 struct ContactsCommandTests {
+    @Test("no contact can have the mark of contacts in the end of its name")
+    func mark() throws {
+        #expect(throws: CommandError.self) { try CommandError.contactName("Anna ✓") }
+        #expect(try CommandError.contactName("✓ Anna").text == "✓ Anna")
+    }
+
     @Test("a key becomes a contact with its terms, and is listed, shown, renamed and forgotten")
     func transcript() throws {
         let shelf = ContactsShelf()

@@ -93,11 +93,7 @@ struct PairCommand: AsyncParsableCommand {
     }
 
     private func contactName() throws(CommandError) -> ContactName? {
-        do {
-            return try name.map { text throws(ContactError) in try ContactName(text) }
-        } catch {
-            throw CommandError(.usage, TerminalText.escaped(error.description, limit: 400))
-        }
+        try name.map { text throws(CommandError) in try CommandError.contactName(text) }
     }
 
     /// - Returns: nil if this side waits for a peer.

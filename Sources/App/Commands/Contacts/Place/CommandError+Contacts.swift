@@ -36,7 +36,14 @@ extension CommandError {
         }
     }
 
+    /// The name that a user gives a contact.
     static func contactName(_ text: String) throws(CommandError) -> ContactName {
-        try catching { () throws(ContactError) in try ContactName(text) }
+        guard !text.hasSuffix(Glyph.check), !text.hasSuffix("✓") else {
+            throw CommandError(
+                .usage,
+                "\"\(TerminalText.escaped(text, limit: 80))\" cannot be the name of a contact: ✓ behind a name is the "
+                    + "mark of contacts")
+        }
+        return try catching { () throws(ContactError) in try ContactName(text) }
     }
 }
