@@ -54,7 +54,9 @@ extension LocalSendEndpoint {
                     }
                 return OpenConnection(peer: target.unprovenPeer(at: address), http: http)
             } catch {
-                fault = SendError(.unreachable, "cannot connect to \(address): \(error)")
+                let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
+                fault = SendError(
+                    .unreachable, "cannot connect: \(DialError.Failure(address: address, cause: cause))")
             }
         }
         throw fault

@@ -60,7 +60,7 @@ extension DialError: CustomStringConvertible {
 }
 
 extension DialError.Failure: CustomStringConvertible {
-    init(address: DialAddress, cause: any Error) {
+    package init(address: DialAddress, cause: any Error) {
         self.address = address
         self.cause = cause
         kind = DialError.Kind(cause)
