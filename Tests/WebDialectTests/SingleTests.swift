@@ -50,6 +50,16 @@ struct SingleTests {
         }
     }
 
+    @Test("a field file without the name of a file is refused in words")
+    func fileWithoutName() async throws {
+        try await WebLoopback.run { page async throws in
+            let guest = try await page.enter()
+            let answer = try await guest.send(.POST, "/upload", Self.type, Self.form(("name=\"file\"", "one")))
+            #expect(answer.code == 400)
+            #expect(answer.text.contains("its field file has no name of a file"))
+        }
+    }
+
     @Test("the answer to a form names the parts that were not taken, and nothing of the page is lost in silence")
     func partsThatAreNotTaken() async throws {
         try await WebLoopback.run { page async throws in

@@ -74,6 +74,8 @@ extension WebServer {
                 }
                 // Forms write each line break as two characters; with script, texts come as they were typed.
                 try arrival.add(text: text.replacing("\r\n", with: "\n"))
+            case ("file", nil):
+                throw MultipartReader.Malformed(reason: "its field file has no name of a file")
             case (let name, nil):
                 throw MultipartReader.Malformed(
                     reason: "the fields of this page are name, text and file, not \(name.prefix(80))")
