@@ -1,6 +1,6 @@
 import Foundation
 
-/// What Waft says about one thing: a line of `--json`, and the value from which a face makes its words.
+/// A statement of Waft about one thing: a line of `--json`, and the value from which a face makes its words.
 ///
 /// The JSON object of a line has the version `v`, the name `event`, and the properties of the value, by their names.
 /// Absent values are left out. `events.schema.json` describes every line.

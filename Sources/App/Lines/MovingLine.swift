@@ -37,7 +37,7 @@ package struct MovingLine: Line, Codable, Equatable {
         (size, via) = (offer.knownSize, offer.dialect.name)
     }
 
-    /// - Parameter receiver: the words by which it was named.
+    /// - Parameter receiver: the name that the user gave it.
     package init(sending offer: Offer, to receiver: String) {
         self.init(.out, offer, from: nil, to: receiver)
     }

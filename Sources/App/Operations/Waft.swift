@@ -2,8 +2,8 @@ import Endpoints
 package import Journal
 package import Settings
 
-/// What a user can do with Waft, by nouns: `waft.outbox.cancel(3)`. Nothing here prints, and nothing reads the words of a
-/// command line; a face does both.
+/// The actions of a user, by nouns: `waft.outbox.cancel(3)`. Nothing here prints or reads the words of a command line. A
+/// face does both.
 package struct Waft: Sendable {
     package let home: Home
     /// The receiver of the home, which may be running.

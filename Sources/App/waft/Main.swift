@@ -5,7 +5,7 @@ import Commands
 @main
 enum Main {
     static func main() {
-        // Who starts a program may leave out its name.
+        // The caller of a program can leave its name out.
         let path = CommandLine.argc > 0 ? CommandLine.unsafeArgv[0].map { String(cString: $0) } ?? "" : ""
         if path == "waftd" || path.hasSuffix("/waftd") { CommandLineRun.main(WaftDaemonCommand.self) }
         CommandLineRun.main(WaftCommand.self)

@@ -227,7 +227,7 @@ package struct JournalReader: Sendable {
     }
 }
 
-/// A reader's connection to the journal: made with the first call, and anew when another file has its place.
+/// A reader's connection to the journal. The first call makes it. A call makes a new one if another file has its place.
 private final class ReaderConnection: Sendable {
     private struct Opened {
         var queue: DatabaseQueue

@@ -15,7 +15,7 @@ struct OutputOptions: ParsableArguments {
     /// Prints a line: as JSON, or in its words.
     func show(_ line: some WordedLine) { show(line, as: line.words) }
 
-    /// - Parameter words: in place of the line's own, evaluated where there is no `--json`.
+    /// - Parameter words: replace those of the line. They are made only without `--json`.
     func show(_ line: some Line, as words: @autoclosure () -> [String]) {
         if json { return Console.shared.result(TerminalText.escaped(json: line.json)) }
         for text in words() { Console.shared.result(text) }
