@@ -313,7 +313,13 @@ let package = Package(
             .app, "Lines", ["Outbox", "Sharing"], tests: nil)
         + module(
             .app, "Operations",
-            ["Lines", "Control", "Endpoints", "Settings", "Contacts", "Journal", "Outbox", "Sharing", nioPosix],
+            [
+                "Lines", "Control", "Endpoints", "Receiving", "Sending", "Settings", "Sharing", "UniformTypes",
+                "ContentCheck", "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
+                "Contacts", "Pairing", "Outbox", "Previews", "PropertyLists", "Executors", "Streams", "CLinuxShims",
+                "DBusClient", "Desktop", "Discovery", "SystemCalls", "ServiceManager", "Protection", "Secrets", "Age",
+                logging, lifecycle, nioPosix, subprocess, systemPackage,
+            ],
             tests: ["UniformTypes", logging])
         + module(
             .app, "Commands",

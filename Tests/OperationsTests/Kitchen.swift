@@ -22,7 +22,9 @@ struct Kitchen {
     init(jobs: Int) throws {
         home = try Home(environment: ["WAFT_HOME": folder.path])
         try home.makeFolders()
-        waft = Waft(home)
+        waft = Waft(
+            home, LiveSettings(Settings(hostName: "kitchen")),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         store = OutboxStore(folder: home.outbox)
         for _ in 0..<jobs {
             let draft = try OutboxDraft.make(in: store)

@@ -9,9 +9,11 @@ package struct WaftError: Error, Sendable, Equatable {
     package let reason: String
     /// Advice, if there is any; one line.
     package let hint: String?
+    /// Further reasons, one line each.
+    package let others: [String]
 
-    package init(_ code: WaftExit, _ reason: String, hint: String? = nil) {
-        (self.code, self.reason, self.hint) = (code, reason, hint)
+    package init(_ code: WaftExit, _ reason: String, hint: String? = nil, others: [String] = []) {
+        (self.code, self.reason, self.hint, self.others) = (code, reason, hint, others)
     }
 
     package init(_ error: ControlError) {

@@ -11,11 +11,10 @@ import Synchronization
 struct CommandContext {
     /// The operations on the home.
     let waft: Waft
-    /// The settings; a receiver changes them while it runs.
-    let live: LiveSettings
 
+    var live: LiveSettings { waft.live }
     var home: Home { waft.home }
-    var settings: Settings { live.current }
+    var settings: Settings { waft.settings }
 
     /// - Parameters:
     ///   - isForgiving: whether settings with faults are warned of, and have their defaults: for verbs that need only the
@@ -24,8 +23,7 @@ struct CommandContext {
     init(
         isForgiving: Bool = false, _ apply: (inout Settings) throws(CommandError) -> Void = { _ in }
     ) throws(CommandError) {
-        waft = Waft(try Self.place())
-        let home = waft.home
+        let home = try Self.place()
         ClearDocument.removeDead(home)
         var settings = Settings(hostName: Self.hostName)
         func read(_ body: (inout Settings) throws(Settings.InvalidError) -> Void) throws(CommandError) {
@@ -44,7 +42,7 @@ struct CommandContext {
             try settings.read(environment: ProcessInfo.processInfo.environment)
         }
         try apply(&settings)
-        live = LiveSettings(settings)
+        self.init(home: home, settings: settings)
     }
 
     /// The context with forgiven faults. A command asks for it as often as it likes: the settings are read once.
@@ -85,7 +83,8 @@ struct CommandContext {
 
     /// For a command that has read the home and the settings itself.
     init(home: Home, settings: Settings) {
-        (waft, live) = (Waft(home), LiveSettings(settings))
+        let live = LiveSettings(settings)
+        waft = Waft(home, live, logger: Self.logger("waft", live))
     }
 
     /// The peers that this user knows.
@@ -105,10 +104,11 @@ struct CommandContext {
         }
     }
 
+    func logger(_ label: String) -> Logger { Self.logger(label, live) }
+
     /// A logger to standard error. `waft` talks with a person there, so it logs only warnings and errors, unless the
     /// user sets another level.
-    func logger(_ label: String) -> Logger {
-        let live = self.live
+    private static func logger(_ label: String, _ live: LiveSettings) -> Logger {
         let isForPerson = label == "waft" && Console.shared.isInteractive
         return Logger(label: label) { label in
             LogLines(label: label, form: isForPerson ? .person : .ofStandardError()) {

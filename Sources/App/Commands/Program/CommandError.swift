@@ -23,7 +23,10 @@ package struct CommandError: Error, CustomStringConvertible {
     }
 
     init(_ error: WaftError) {
-        self.init(error.code, TerminalText.escaped(error.reason, limit: 1_000), hint: error.hint)
+        self.init(
+            error.code, TerminalText.escaped(error.reason, limit: 1_000),
+            hint: error.hint.map { TerminalText.escaped($0, limit: 1_000) },
+            others: error.others.map { TerminalText.escaped($0, limit: 1_000) })
     }
 
     /// - Parameter fault: the fault of a source, with all its further faults.
