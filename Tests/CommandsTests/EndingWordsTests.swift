@@ -1,5 +1,5 @@
-import Control
 import Endpoints
+import Lines
 import Receiving
 import Sending
 import Settings
@@ -62,23 +62,23 @@ struct EndingWordsTests {
 
     @Test("an answer to an offer is one line, with the items and the folder")
     func answered() {
-        #expect(AnswerWords.accepted(1) == "offer 1 accepted")
-        #expect(AnswerWords.accepted(1, folder: "From/Study") == "offer 1 accepted, into From/Study")
-        #expect(AnswerWords.accepted(2, items: [0, 2]) == "offer 2 accepted, only items 1, 3")
-        #expect(AnswerWords.accepted(2, items: Array(0..<99)).hasSuffix(", 10, …"))
-        #expect(AnswerWords.declined(3, block: false) == "offer 3 declined")
-        #expect(AnswerWords.declined(3, block: true) == "offer 3 declined, and its sender is blocked")
+        #expect(AcceptedLine(offer: 1).words == ["offer 1 accepted"])
+        #expect(AcceptedLine(offer: 1, folder: "From/Study").words == ["offer 1 accepted, into From/Study"])
+        #expect(AcceptedLine(offer: 2, items: [0, 2]).words == ["offer 2 accepted, only items 1, 3"])
+        #expect(AcceptedLine(offer: 2, items: Array(0..<99)).words[0].hasSuffix(", 10, …"))
+        #expect(DeclinedLine(offer: 3, blocked: false).words == ["offer 3 declined"])
+        #expect(DeclinedLine(offer: 3, blocked: true).words == ["offer 3 declined, and its sender is blocked"])
     }
 
     @Test("after accepting, the first of the items that are already there are named")
     func present() {
-        let item = PresentItem(name: "no\u{1B}tes", arrival: 12, stored: "notes-1")
+        let item = AcceptedLine.Present(name: "no\u{1B}tes", arrival: 12, stored: "notes-1")
         #expect(
-            AnswerWords.lines([item]) == [
+            AcceptedLine(offer: 1, present: [item]).presentWords == [
                 "no\\u{1B}tes: already there as notes-1, and stays there unless it has changed; to move it: "
                     + "waft inbox take 12 FOLDER"
             ])
-        let many = AnswerWords.lines(Array(repeating: item, count: 15))
+        let many = AcceptedLine(offer: 1, present: Array(repeating: item, count: 15)).presentWords
         #expect(many.count == 11 && many.last == "and 5 more that are already there")
     }
 }

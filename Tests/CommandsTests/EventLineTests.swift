@@ -22,13 +22,11 @@ private struct Samples {
     private let id = PeerID.sample(1)
     private let peer: EventLine.Peer
     private let arrival: Arrival
-    private let arrived: EventLine.Arrived
     private let name: EventLine.ArrivalName
     private let reply = EventLine.HandlerReply(handlerAnswer: "no")
     private let answers = EventLine.Answers(answers: [], acceptedCount: 0, count: 1)
     private let course = EventLine.Course(bytes: 1)
     private let failure = EventLine.Failure(CommandError(.unexpected, "it failed"))
-    private let transfer: EventLine.Transfer
     private let sentItem: EventLine.SentItem
     private let copy = EventLine.SentCopy(stored: "a", size: 1, digest: "xxh3-128:00")
 
@@ -40,9 +38,7 @@ private struct Samples {
                 transfer: offer.transfer, itemNumber: 0, itemsInOffer: 1, item: offer.items[0], size: 5,
                 digest: .of(.xxh3_128, Array("hello".utf8)), peer: id, senderName: "study", annotation: [:]),
             stored: StoredItem(name: try SafeName("a"), path: "/in/a"))
-        arrived = EventLine.Arrived(arrival, from: peer)
         name = EventLine.ArrivalName(arrival)
-        transfer = EventLine.Transfer(offer.transfer.text, from: nil)
         sentItem = EventLine.SentItem(to: "study", via: "waft", transfer: offer.transfer.text, item: 0, name: "a")
     }
 
@@ -66,7 +62,7 @@ private struct Samples {
             arriving, sent, CancelledLine(transfer: offer.transfer.text),
             JobLine(record, person: Acquaintances.nobody.person), JobCancelledLine(job: 1),
             JobRetriedLine(job: 1, daemon: true), JobRemovedLine(job: 1), JobsRemovedLine(jobCount: 1),
-        ]
+        ] + receivingLines()
     }
 
     private func sending() -> [EventLine] {
@@ -82,45 +78,45 @@ private struct Samples {
             .resuming(EventLine.Resuming(to: "study", reason: "the connection was lost")),
             .handling(EventLine.Handling(to: "study")),
             .sent(EventLine.Sent(item: sentItem)),
-            .answered(.sent(to: "study", answers)),
-            .progress(.sent(to: "study", course)),
+            .answered(EventLine.Answered(to: "study", answers: answers)),
+            .progress(EventLine.Progress(to: "study", course: course)),
             .stored(.sent(sentItem, copy, findings)),
             .stored(.sentUnopened(sentItem, copy, findings, reason)),
             .opened(.sent(sentItem, copy, findings)),
             .failed(.sentItem(sentItem, findings, reason)),
             .failed(.sentItem(sentItem, findings, EventLine.ExitReason(reason: "no", cause: .user, exit: .declined))),
             .failed(.sending(failure, to: "study", .timeout)),
-            .done(.command(.done)),
+            .done(EventLine.Done(exit: .done)),
         ]
     }
 
+    private func receivingLines() -> [any Line] {
+        let waiting = WaitingOffer(number: 1, offer: offer, peer: id, freeRoom: 7)
+        let line = ArrivalLine(arrival, from: peer)
+        let handled = [.yes, .later, .no].map { line.answered(HandlerAnswer($0)) }
+        var shown = offer
+        shown.items[0].preview = ItemPreview(PreviewSample.png(1, 1))
+        let left = Departure.How.allCases.map { line.left(Departure($0, at: .now, toward: "/home/a")) }
+        return handled + left + [
+            line, ReadyLine(id: id.text, name: "kitchen", port: 1, inbox: "/in"), OfferLine(offer, from: peer),
+            OfferLine(waiting, Introduction(contact: "anna", key: id.short)),
+            AnsweredLine(offer, from: peer, []), AnsweredLine(offer, from: peer, [.accepted], number: 1),
+            AnsweredLine(offer, from: peer, [.accepted], listsItems: true),
+            ArrivingLine(offer.transfer, from: id, bytes: 1, of: 2),
+            AlteredLine(offer, from: peer, entry: "a", reason: "renamed"),
+            ArrivedLine(offer.transfer, from: id, TransferError(.interrupted, "the connection was lost")),
+            ArrivedLine(offer.transfer, from: id, nil), AcceptedLine(offer: 1),
+            AcceptedLine(offer: 1, items: [0], folder: "a", present: [.init(name: "a", arrival: 7, stored: "a")]),
+            DeclinedLine(offer: 1, blocked: false),
+        ] + [OfferPreviewLine(1, shown, item: 0)].compactMap(\.self)
+    }
+
     private func receiving() -> [EventLine] {
-        let sender = EventLine.Sender(offer, from: peer)
-        return [
-            .ready(EventLine.Ready(id: id.text, name: "kitchen", port: 1, inbox: "/in")),
-            .offer(EventLine.ReceivedOffer(offer, from: peer)),
-            .answered(.received(offer: nil, sender, answers)),
-            .answered(.received(offer: 1, sender, answers)),
-            .progress(.received(transfer, course)),
-            .altered(
-                EventLine.Altered(
-                    from: peer, via: "waft", transfer: offer.transfer.text, name: "a", reason: "renamed")),
-            .stored(.received(arrived)),
-            .opened(.received(arrived, reply)),
-            .deferred(EventLine.Deferred(arrival: arrived, reply: reply, reason: "later")),
-            .failed(.handler(arrived, reply, reason: "no")),
-            .failed(.transfer(transfer, EventLine.End(reason: "the connection was lost", cause: .fault))),
-            .done(.transfer(transfer, failures: nil)),
-            .accepted(EventLine.Accepted(offer: 1)),
-            .declined(EventLine.Declined(offer: 1, blocked: false)),
-            .answered(.received(offer: nil, sender, items: EventLine.Item.first(of: offer), answers)),
-            .offerPreview(
-                OfferPreviewCommand.Fields(
-                    offer: 1, item: 0, name: "a", mediaType: "image/png", pixelWidth: 1, pixelHeight: 1, size: 70)),
+        [
             .status(
                 StatusFields(
                     name: "kitchen", id: id.text, port: 1, inbox: "/in", accept: "ask", discovery: "off",
-                    waitingOffers: 0, activeTransfers: 0, processID: 1)),
+                    waitingOffers: 0, activeTransfers: 0, processID: 1))
         ]
     }
 
@@ -140,7 +136,7 @@ private struct Samples {
     }
 
     private func inbox() -> [EventLine] {
-        let command = EventLine.DepartedItem.command(name, .done, remark: nil)
+        let departed = EventLine.DepartedItem(item: name, exit: .done)
         return [
             .entry(InboxRow.Fields(stored: "a", path: "/in/a", kind: "file", modified: "2026-11-21T10:00:00Z")),
             .arrival(
@@ -152,11 +148,7 @@ private struct Samples {
                 SentFields(
                     ended: "2026-11-21T10:00:00Z", via: "waft", transfer: offer.transfer.text, count: 1, storedCount: 1,
                     moved: 1, items: [])),
-            EventLine(command, .taken, toward: "/home/a"),
-            EventLine(.watched(arrived), .taken, toward: "/home/a"),
-            EventLine(command, .removed, toward: ""),
-            EventLine(.watched(arrived), .removed, toward: ""),
-            EventLine(.watched(arrived), .handler, toward: "org.example.one"),
+            .taken(EventLine.Moved(item: departed, toward: "/home/a")), .removed(departed),
             .retried(EventLine.Retried(arrival: 7)),
             .adopted(EventLine.Adopted(inbox: "/in")),
             .resealed(EventLine.Resealed(name: name, protection: .unlessOpen)),
@@ -351,7 +343,7 @@ struct EventLineTests {
     /// The names of all lines that have samples.
     static func names() throws -> Set<String> {
         let samples = try Samples()
-        return Set(try samples.all().map(\.name.rawValue) + samples.values().map { type(of: $0).event })
+        return Set(try samples.all().map(\.name.rawValue) + samples.values().map { $0.event })
     }
 
     @Test("there is a sample of each event, and each form of an event is as the schema has it")

@@ -5,6 +5,7 @@ import Digests
 import Dispatch
 import Inbox
 import Journal
+import Lines
 import Operations
 import Sharing
 import TestSupport
@@ -54,22 +55,24 @@ struct InboxVerbTests {
 
     @Test("an event of the Inbox is one line: the item, the handler's answer, and how the item left")
     func events() throws {
-        let summary = ArrivalSummary(
-            try entry("a\u{200B}b.txt").arrival, from: .stranger("study", .sample(1)), content: nil)
-        func line(_ event: ControlEvent) -> String? { InboxWatch.line(event) }
+        let arrival = ArrivalLine(
+            try entry("a\u{200B}b.txt").arrival, from: PersonFields(id: PeerID.sample(1).text, name: "study"))
+        func line(_ event: ArrivalLine) -> String? { InboxWatch.line(.arrival(event)) }
+        func left(_ how: Departure.How, _ toward: String = "") -> ArrivalLine {
+            arrival.left(Departure(how, at: .now, toward: toward))
+        }
         let head = "7  \(TerminalText.escaped("a\u{200B}b.txt"))"
-        #expect(line(.stored(summary))?.hasPrefix("\(head)  4 bytes from stranger \"study\" (") == true)
-        #expect(line(.opened(summary, answer: "yes", exitCode: 0)) == "\(head): opened")
+        #expect(line(arrival)?.hasPrefix("\(head)  4 bytes from stranger \"study\" (") == true)
+        #expect(line(arrival.answered(HandlerAnswer(.yes, exitCode: 0))) == "\(head): opened")
         #expect(
-            line(.opened(summary, answer: "failed", exitCode: 3))
+            line(arrival.answered(HandlerAnswer(.failed, exitCode: 3)))
                 == "\(head): the handler failed; again: waft inbox retry 7")
-        #expect(line(.left(summary, how: .taken, toward: "/x\u{7}")) == "\(head): taken to /x\\u{7}")
-        #expect(
-            line(.left(summary, how: .handler, toward: "org.example.one"))
-                == "\(head): gone after org.example.one was asked")
-        #expect(line(.ended(transfer: "", peer: "", fault: nil, cause: nil)) == nil)
-        let left = EventLine(.left(summary, how: .removed, toward: "")).text
-        #expect(left.contains(#""event":"removed""#) && left.contains(#""arrival":7,"#) && !left.contains("toward"))
+        #expect(line(left(.taken, "/x\u{7}")) == "\(head): taken to /x\\u{7}")
+        #expect(line(left(.handler, "org.example.one")) == "\(head): gone after org.example.one was asked")
+        #expect(InboxWatch.line(.ended(ArrivedLine(TransferID(), from: .sample(1), nil))) == nil)
+        let removed = left(.removed).json
+        #expect(removed.contains(#""event":"removed""#) && removed.contains(#""arrival":7,"#))
+        #expect(!removed.contains("toward"))
     }
 
     @Test("handlers are kept from an item for as long as it takes to leave")

@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import Digests
 import Foundation
+import Lines
 import Sharing
 import TestSupport
 import Testing
@@ -28,30 +29,31 @@ extension Offer {
 }
 
 private func summary(
-    _ offer: Offer, number: Int = 1, asker: OfferSummary.Asker? = .stranger("study")
-) -> OfferSummary {
-    OfferSummary(
-        WaitingOffer(number: number, offer: offer, peer: .sample(1), freeRoom: 85_300_000_000), asker: asker)
-}
-
-extension OfferSummary.Asker {
-    fileprivate static let anna = Self(.anna)
-
-    fileprivate static func stranger(_ name: String, warning: String? = nil) -> Self {
-        Self(
-            Introduction(
-                strangerNamed: name, key: PeerID.sample(1).short, unprovenBy: nil,
-                claims: warning == nil ? nil : "Anna", warning: warning))
-    }
+    _ offer: Offer, number: Int = 1, asker: Introduction = .stranger("study")
+) -> OfferLine {
+    var offer = offer
+    if !asker.isContact { offer.senderName = asker.name }
+    return OfferLine(
+        WaitingOffer(number: number, offer: offer, peer: .sample(1), freeRoom: 85_300_000_000), asker)
 }
 
 extension Introduction {
     fileprivate static let anna = Introduction(contact: "anna", key: PeerID.sample(1).short)
+
+    fileprivate static func stranger(_ name: String, warning: String? = nil) -> Self {
+        Introduction(
+            strangerNamed: name, key: PeerID.sample(1).short, unprovenBy: nil,
+            claims: warning == nil ? nil : "Anna", warning: warning)
+    }
+}
+
+extension PersonFields {
+    fileprivate static let anna = PersonFields(id: PeerID.sample(1).text, name: "study", contact: "anna")
 }
 
 private func settled(_ verdicts: [ItemVerdict]) throws -> ControlEvent {
     let names = verdicts.indices.map { "\($0)" }
-    return .settled(SettledOffer(1, try .of(names), from: .sample(1), .anna, verdicts: verdicts))
+    return .answered(AnsweredLine(try .of(names), from: .anna, verdicts, number: 1))
 }
 
 private func isPrintable(_ lines: [String]) -> Bool {
@@ -94,11 +96,6 @@ struct OfferTextTests {
             ])
     }
 
-    @Test("an old receiver's offer without an introduction is shown by name and key")
-    func older() throws {
-        #expect(OfferText.lines(summary(try .of(["a"]), asker: nil))[0].hasPrefix("1: study (\(key)) offers 1 item"))
-    }
-
     @Test("of many items the first hundred are shown, and how to see the others")
     func many() throws {
         let lines = OfferText.lines(summary(try .of((1...250).map { "file-\($0)" })))
@@ -124,13 +121,14 @@ struct OfferTextTests {
         ] {
             #expect(OfferText.lines(try settled(verdicts)) == ["1: \(words)"])
         }
-        let unasked = SettledOffer(
-            nil, try .of(["h.txt", "b"]), from: .sample(1), .anna, verdicts: [.accepted, .accepted])
+        let unasked = AnsweredLine(
+            try .of(["h.txt", "b"]), from: .anna, [.accepted, .accepted], listsItems: true)
         #expect(
-            OfferText.lines(.acceptedUnasked(unasked)) == [
+            OfferText.lines(.answered(unasked)) == [
                 "anna ✓ sends h.txt and 1 more, 2.6 MB: accepted, as your settings say"
             ])
-        let fault = ControlEvent.ended(transfer: "t", peer: PeerID.sample(1).text, fault: "x", cause: .fault)
+        let fault = ControlEvent.ended(
+            ArrivedLine(TransferID(), from: .sample(1), TransferError(.interrupted, "x")))
         #expect(OfferText.lines(fault) == ["a transfer from \(key) ended: x"])
         #expect(OfferText.lines(.ready(.sample)).isEmpty)
     }
@@ -148,11 +146,8 @@ struct OfferTextTests {
                 #expect(isPrintable(lines), "\(lines)")
                 #expect(lines[0].contains("(\(key), not your contact Anna) offers"))
             }
-            shown.asker = nil
-            shown.peerName = text
-            shown.peerID = text
+            shown.from = PersonFields(id: text, name: text, claims: text)
             #expect(isPrintable(OfferText.lines(shown) + OfferText.lines(.offer(shown))))
-            #expect(OfferText.lines(shown).count == 4)
         }
         let longest = String(repeating: "\u{10FFFD}", count: 15)
         let lines = OfferText.lines(.offer(summary(try .of(["a"]), asker: .stranger(longest, warning: longest))))
@@ -163,7 +158,7 @@ struct OfferTextTests {
     func json() throws {
         let offer = try Offer.of(["report.pdf", "photos/"], from: "Anna", note: "hi\u{1B}[2J\n")
         let summary = summary(offer, number: 3, asker: .stranger("Anna", warning: "not\nyour Anna"))
-        let line = EventLine(.offer(summary)).text
+        let line = ControlEvent.offer(summary).json
         #expect(isPrintable([line]))
         let event = try document(line)
         #expect(event["v"] as? Int == 1)
@@ -182,17 +177,17 @@ struct OfferTextTests {
         #expect(items.map { $0["item"] as? Int } == [0, 1])
         #expect(items[1]["entries"] as? Int == 8)
 
-        let contact = try document(EventLine(.offer(Self.known(offer))).text)
+        let contact = try document(ControlEvent.offer(Self.known(offer)).json)
         #expect((contact["from"] as? [String: String])?["contact"] == "anna")
         #expect(contact["warning"] == nil)
     }
 
-    private static func known(_ offer: Offer) -> OfferSummary { summary(offer, asker: .anna) }
+    private static func known(_ offer: Offer) -> OfferLine { summary(offer, asker: .anna) }
 
     @Test("--json prints the answers and the other events, as waft receive does")
     func otherEvents() throws {
         let answered = try document(
-            EventLine(try settled([.accepted, ItemVerdict(.declined, reason: "the other side said no")])).text)
+            try settled([.accepted, ItemVerdict(.declined, reason: "the other side said no")]).json)
         #expect(answered["event"] as? String == "answered")
         #expect(answered["offer"] as? Int == 1)
         #expect(answered["acceptedCount"] as? Int == 1)
@@ -200,18 +195,17 @@ struct OfferTextTests {
         #expect(answers.map { $0["answer"] as? String } == ["accepted", "declined"])
         #expect(answers.map { $0["reason"] as? String } == [nil, "the user said no"])
 
-        let ready = try document(EventLine(.ready(.sample)).text)
+        let ready = try document(ControlEvent.ready(.sample).json)
         #expect(ready["event"] as? String == "ready" && ready["port"] as? Int == 9_238)
         for (fault, name) in [(nil, "done"), ("cut", "failed")] as [(String?, String)] {
             let ended = try document(
-                EventLine(
-                    .ended(transfer: "t", peer: PeerID.sample(1).text, fault: fault, cause: fault.map { _ in .fault })
-                ).text)
+                ArrivedLine(TransferID(), from: .sample(1), fault.map { TransferError(.interrupted, $0) }).json)
             #expect(ended["event"] as? String == name)
             #expect(ended["reason"] as? String == fault)
         }
-        let arrival = ArrivalSummary(try .sample(), from: .anna, content: "lying")
-        let stored = try document(EventLine(.stored(arrival)).text)
+        var arrival = ArrivalLine(try .sample(), from: .anna)
+        arrival.content = "lying"
+        let stored = try document(arrival.json)
         #expect(stored["event"] as? String == "stored")
         #expect(stored["path"] as? String == "/in/a-1.pdf")
         #expect(stored["arrival"] as? Int == 12)
@@ -219,9 +213,10 @@ struct OfferTextTests {
         #expect(stored["from"] as? [String: String] == sender)
         #expect(answered["from"] as? [String: String] == sender)
         #expect(stored["content"] as? String == "lying")
-        for (answer, name) in [("yes", "opened"), ("later", "deferred"), ("no", "failed"), ("failed", "failed")] {
-            let opened = try document(
-                EventLine(.opened(arrival, answer: answer, exitCode: 3)).text)
+        let names = [("yes", "opened"), ("later", "deferred"), ("no", "failed"), ("failed", "failed")]
+        for (answer, name) in names {
+            let state = try #require(HandlerAnswer.State(rawValue: answer))
+            let opened = try document(arrival.answered(HandlerAnswer(state, exitCode: 3)).json)
             #expect(opened["event"] as? String == name)
             #expect(opened["handlerAnswer"] as? String == answer)
             #expect(opened["exitCode"] as? Int == 3)
@@ -231,9 +226,7 @@ struct OfferTextTests {
     @Test("waft offers --watch prints an arrival in the words of waft receive")
     func sameWords() throws {
         let arrival = try Arrival.sample()
-        let watched = EventLine(.stored(ArrivalSummary(arrival, from: .stranger("study", .sample(1)), content: nil)))
-            .text
-        let event = try document(watched)
+        let event = try document(ArrivalLine(arrival, from: .anna).json)
         #expect(
             Set(event.keys) == [
                 "v", "event", "from", "via", "transfer", "arrival", "item", "name", "stored", "path", "type", "size",
@@ -253,7 +246,7 @@ struct OfferTextTests {
     }
 }
 
-extension ReceiverSummary {
+extension ReadyLine {
     fileprivate static let sample = Self(id: PeerID.sample(1).text, name: "kitchen", port: 9_238, inbox: "/in")
 }
 

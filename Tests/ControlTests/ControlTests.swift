@@ -1,4 +1,5 @@
 import Foundation
+import Lines
 import Logging
 import NIOCore
 import NIOPosix
@@ -36,12 +37,12 @@ struct ControlTests {
         let events = queue.events()
         let asking = Task { [offer] in await queue.consent(to: offer, from: .sample(1), freeRoom: 9) }
         for await _ in events { break }
-        let summary = try #require(queue.offers.first.map { OfferSummary($0) })
+        let summary = try #require(queue.offers.first.map { OfferLine($0, .stranger("a test", .sample(1))) })
         queue.answer(1, accept: true)
         _ = await asking.value
-        #expect((summary.number, summary.peerName, summary.note, summary.freeRoom) == (1, "a test", "hi", 9))
-        #expect((summary.items.count, summary.itemCount, summary.size) == (100, 101, 505))
-        #expect(summary.peerID == PeerID.sample(1).short)
+        #expect((summary.offer, summary.from.name, summary.note, summary.free) == (1, "a test", "hi", 9))
+        #expect((summary.items.count, summary.count, summary.size) == (100, 101, 505))
+        #expect(summary.from.id == PeerID.sample(1).text)
         try await withServer { _ in
             .offers([summary])
         } _: { socket, _ in

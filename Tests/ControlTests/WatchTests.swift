@@ -1,4 +1,5 @@
 import Foundation
+import Lines
 import NIOCore
 import NIOPosix
 import Sharing
@@ -9,27 +10,28 @@ import Testing
 
 /// An event with contents.
 private func event(_ number: Int, bytes: Int = 0) -> ControlEvent {
-    .ended(transfer: "\(number)", peer: String(repeating: "x", count: bytes), fault: nil, cause: nil)
+    var end = ArrivedLine(TransferID(), from: .sample(1), nil)
+    end.transfer = "\(number)"
+    end.from = PersonFields(id: String(repeating: "x", count: bytes))
+    return .ended(end)
 }
 
-private let ready = ControlEvent.ready(ReceiverSummary(id: "k7qf", name: "kitchen", port: 9_238, inbox: "/in"))
+private let ready = ControlEvent.ready(ReadyLine(id: "k7qf", name: "kitchen", port: 9_238, inbox: "/in"))
 
 private func offer(_ number: Int) -> ControlEvent {
     let waiting = WaitingOffer.sample(number)
     return .offer(
-        OfferSummary(
+        OfferLine(
             waiting,
-            asker: OfferSummary.Asker(
-                Introduction(
-                    strangerNamed: "anna", key: "k7qf", unprovenBy: nil, claims: "Anna", warning: "no, \"not\"\n\u{1B}")
-            )))
+            Introduction(
+                strangerNamed: "anna", key: "k7qf", unprovenBy: nil, claims: "Anna", warning: "no, \"not\"\n\u{1B}")))
 }
 
 private func settled(_ number: Int) -> ControlEvent {
-    .settled(
-        SettledOffer(
-            number, .sample(), from: .sample(1), .stranger("anna", .sample(1)),
-            verdicts: [ItemVerdict(.declined, reason: "no")]))
+    .answered(
+        AnsweredLine(
+            .sample(), from: PersonFields(id: PeerID.sample(1).text, name: "anna"),
+            [ItemVerdict(.declined, reason: "no")], number: number))
 }
 
 extension WaitingOffer {
@@ -57,8 +59,9 @@ struct WatchTests {
         let events = EventFeed()
         let sent = [
             ready, offer(1), settled(1), event(1),
-            .ended(transfer: "t", peer: "p", fault: "broken \u{1B}[2J", cause: nil),
-            .opened(.sample, answer: "failed", exitCode: 3), .stored(.sample),
+            .ended(
+                ArrivedLine(TransferID(), from: .sample(1), TransferError(.interrupted, "broken \u{1B}[2J"))),
+            .arrival(ArrivalLine.sample.answered(HandlerAnswer(.failed, exitCode: 3))), .arrival(.sample),
         ]
         try await withServer(events: events) { socket, _ in
             let watching = (0..<5).map { _ in watch(socket) }
@@ -416,17 +419,17 @@ struct EventFeedTests {
     }
 }
 
-extension ArrivalSummary {
-    fileprivate static let sample: ArrivalSummary = {
+extension ArrivalLine {
+    fileprivate static let sample: ArrivalLine = {
         let text = """
-            {"arrival": 12, "peer": "p", "peerName": "n\\u001b", "contact": "anna", "transfer": "t", "item": 1, "name": "a.jpg",
-             "stored": "a-1.jpg", "path": "/in/a-1.jpg", "type": "public.jpeg", "size": 18446744073709551615,
-             "digest": "xxh3-128:00", "content": "lying"}
+            {"change": "stored", "arrival": 12, "from": {"id": "p", "name": "n\\u001b", "contact": "anna"}, "transfer": "t",
+             "item": 1, "name": "a.jpg", "stored": "a-1.jpg", "path": "/in/a-1.jpg", "type": "public.jpeg",
+             "size": 18446744073709551615, "digest": "xxh3-128:00", "content": "lying"}
             """
         do {
-            return try JSONDecoder().decode(ArrivalSummary.self, from: Data(text.utf8))
+            return try JSONDecoder().decode(ArrivalLine.self, from: Data(text.utf8))
         } catch {
-            fatalError("the sample is no summary: \(error)")
+            fatalError("the sample is no line: \(error)")
         }
     }()
 }

@@ -1,6 +1,7 @@
 import Contacts
 import Control
 import Digests
+import Lines
 import Sharing
 import TestSupport
 import Testing
@@ -50,21 +51,19 @@ struct EventRelayTests {
             desk.relay.see(.reception(.progressed(id, from: friend, received: UInt64(bytes), of: 1_000)))
         }
         #expect(desk.told.all.count < 5)
-        #expect(
-            desk.told.all.first == .progress(transfer: id.text, peer: friend.provenText, bytes: 1, total: 1_000))
+        #expect(desk.told.all.first == .progress(ArrivingLine(id, from: friend, bytes: 1, of: 1_000)))
         desk.relay.see(.reception(.ended(id, from: friend, Receipt(transfer: id, items: []), nil)))
         desk.relay.see(.reception(.progressed(id, from: friend, received: 5, of: 1_000)))
-        #expect(desk.told.all.last == .progress(transfer: id.text, peer: friend.provenText, bytes: 5, total: 1_000))
+        #expect(desk.told.all.last == .progress(ArrivingLine(id, from: friend, bytes: 5, of: 1_000)))
     }
 
     @Test("a contact is introduced by the user's own name for it, whatever its own name is")
     func contact() throws {
         let desk = Desk()
         try desk.know(friend, as: "Anna")
-        let summary = desk.relay.summary(
+        let summary = desk.relay.line(
             of: WaitingOffer(number: 1, offer: offer(callingItself: "Bob\u{1B}[2J"), peer: friend, freeRoom: 1))
-        #expect(summary.asker == OfferSummary.Asker(Introduction(contact: "Anna", key: friend.short)))
-        #expect(summary.peer == friend.text)
+        #expect(summary.from == PersonFields(id: friend.text, name: "Bob\u{1B}[2J", contact: "Anna"))
     }
 
     @Test("a stranger is introduced as one, with its key, and with a warning where it calls itself like a contact")
@@ -72,15 +71,12 @@ struct EventRelayTests {
         let desk = Desk()
         try desk.know(friend, as: "Anna")
         for (name, isWarned) in [("Anna", true), ("аnna", true), ("Zoë", false)] {
-            let summary = desk.relay.summary(
+            let summary = desk.relay.line(
                 of: WaitingOffer(number: 1, offer: offer(callingItself: name), peer: stranger, freeRoom: 1))
-            let asker = try #require(summary.asker)
-            let claim = isWarned ? ", not your contact Anna" : ""
-            #expect(asker.line == "stranger \"\(name)\" (\(stranger.short)\(claim))")
-            #expect(asker.claims == (isWarned ? "Anna" : nil))
-            #expect(asker.contact == nil)
-            #expect((asker.warning != nil) == isWarned, "\(name)")
-            #expect(asker.warning?.contains(friend.short) != false)
+            #expect(
+                summary.from == PersonFields(id: stranger.text, name: name, claims: isWarned ? "Anna" : nil))
+            #expect((summary.warning != nil) == isWarned, "\(name)")
+            #expect(summary.warning?.contains(friend.short) != false)
         }
     }
 
@@ -88,9 +84,9 @@ struct EventRelayTests {
     func unreadable() throws {
         let desk = Desk()
         desk.folder.file("contacts.json", "{")
-        let summary = desk.relay.summary(
+        let summary = desk.relay.line(
             of: WaitingOffer(number: 1, offer: offer(callingItself: "Anna"), peer: friend, freeRoom: 1))
-        #expect(summary.asker?.line == "stranger \"Anna\" (\(friend.short))")
+        #expect(summary.from == PersonFields(id: friend.text, name: "Anna"))
     }
 
     @Test("an offer has one event when it begins to wait, and one with its answers", arguments: 0..<4)
@@ -102,8 +98,8 @@ struct EventRelayTests {
             Issue.record("what comes first is the offer")
             return
         }
-        #expect((summary.itemCount, summary.freeRoom, summary.transfer) == (3, 9, offer.transfer.text))
-        let number = summary.number
+        #expect((summary.count, summary.free, summary.transfer) == (3, 9, offer.transfer.text))
+        let number = try #require(summary.offer)
         switch way {
         case 0: desk.queue.answer(number, accept: true)
         case 1: desk.queue.answer(number, accept: false)
@@ -116,9 +112,10 @@ struct EventRelayTests {
         if way == 3 { verdicts = Array(repeating: .unanswered(.receiverStopped), count: 3) }
         desk.relay.see(.reception(.judged(offer, Verdict(items: verdicts), from: stranger)))
         #expect(desk.told.count == 2)
-        let settled = SettledOffer(number, offer, from: stranger, .stranger("x", stranger), verdicts: verdicts)
-        #expect(desk.told.all.last == .settled(settled))
-        #expect(settled.accepted == [3, 0, 2, 0][way])
+        let settled = AnsweredLine(
+            offer, from: PersonFields(id: stranger.text, name: "x"), verdicts, number: number)
+        #expect(desk.told.all.last == .answered(settled))
+        #expect(settled.acceptedCount == [3, 0, 2, 0][way])
         #expect(settled.answers.map(\.answer).contains(way == 3 ? "expired" : way == 0 ? "accepted" : "declined"))
     }
 
@@ -146,9 +143,9 @@ struct EventRelayTests {
         for event in desk.told.all {
             switch event {
             case .offer(let offer):
-                #expect(waiting.insert(offer.number).inserted)
+                #expect(offer.offer.map { waiting.insert($0).inserted } == true)
                 seen += 1
-            case .settled(let offer): #expect(offer.number.flatMap { waiting.remove($0) } != nil)
+            case .answered(let answer): #expect(answer.offer.flatMap { waiting.remove($0) } != nil)
             default: Issue.record("\(event)")
             }
         }
@@ -174,10 +171,10 @@ struct EventRelayTests {
             .reception(.judged(offer, Verdict(all: ItemVerdict(.busy), count: 2, digest: .xxh3_128), from: friend)))
         #expect(
             desk.told.all == [
-                .acceptedUnasked(
-                    SettledOffer(
-                        nil, offer, from: friend, Introduction(contact: "Anna", key: friend.short),
-                        verdicts: verdict.items))
+                .answered(
+                    AnsweredLine(
+                        offer, from: PersonFields(id: friend.text, name: "x", contact: "Anna"), verdict.items,
+                        listsItems: true))
             ])
     }
 
@@ -212,11 +209,10 @@ struct EventRelayTests {
         relay.see(.reception(.opened(arrival, HandlerAnswer(.no, exitCode: 1))))
         relay.see(.reception(.opened(arrival, HandlerAnswer(.none))))
         relay.see(.reception(.progressed(offer.transfer, from: friend, received: 1, of: 2)))
-        let summary = ArrivalSummary(
-            arrival, from: Introduction(contact: "Anna", key: friend.short), content: nil)
+        let line = ArrivalLine(arrival, from: PersonFields(id: friend.text, name: "Bob", contact: "Anna"))
         let events: [ControlEvent] = [
-            .stored(summary), .opened(summary, answer: "no", exitCode: 1),
-            .progress(transfer: offer.transfer.text, peer: friend.provenText, bytes: 1, total: 2),
+            .arrival(line), .arrival(line.answered(HandlerAnswer(.no, exitCode: 1))),
+            .progress(ArrivingLine(offer.transfer, from: friend, bytes: 1, of: 2)),
         ]
         #expect(told.all == (isWatched ? events : []))
     }

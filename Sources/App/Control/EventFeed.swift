@@ -1,3 +1,4 @@
+import Lines
 import NIOConcurrencyHelpers
 import NIOCore
 
@@ -39,8 +40,9 @@ package final class EventFeed: Sendable {
     package func send(_ event: ControlEvent) {
         // Events about the current state are kept for later watchers; other events are useless without a watcher.
         switch event {
-        case .ready, .visibility, .offer, .settled: break
-        case .acceptedUnasked, .progress, .stored, .opened, .left, .ended, .settings, .contacts, .protection:
+        case .ready, .visibility, .offer: break
+        case .answered(let answer) where answer.offer != nil: break
+        case .answered, .progress, .arrival, .ended, .settings, .contacts, .protection:
             guard isWatched else { return }
         }
         guard let line = try? ControlCoding.line(event) else { return }
@@ -48,9 +50,9 @@ package final class EventFeed: Sendable {
             switch event {
             case .ready: state.ready = line
             case .visibility: state.visibility = line
-            case .offer(let offer): state.waiting[offer.number] = line
-            case .settled(let offer): if let number = offer.number { state.waiting[number] = nil }
-            case .acceptedUnasked, .progress, .stored, .opened, .left, .ended, .settings, .contacts, .protection: break
+            case .offer(let offer): if let number = offer.offer { state.waiting[number] = line }
+            case .answered(let answer): if let number = answer.offer { state.waiting[number] = nil }
+            case .progress, .arrival, .ended, .settings, .contacts, .protection: break
             }
             var dropped: [Watcher] = []
             for number in state.watchers.keys {

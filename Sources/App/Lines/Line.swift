@@ -7,9 +7,13 @@ import Foundation
 package protocol Line: Encodable, Sendable {
     /// The value of `event`.
     static var event: String { get }
+    /// The same of this line, where it has one of several.
+    var event: String { get }
 }
 
 extension Line {
+    package var event: String { Self.event }
+
     /// The line as a JSON document, without escapes for a terminal.
     package var json: String {
         let encoder = JSONEncoder()
@@ -29,7 +33,7 @@ private struct Document<Value: Line>: Encodable {
     func encode(to encoder: any Encoder) throws {
         var head = encoder.container(keyedBy: Head.self)
         try head.encode(1, forKey: .v)
-        try head.encode(Value.event, forKey: .event)
+        try head.encode(line.event, forKey: .event)
         try line.encode(to: encoder)
     }
 }

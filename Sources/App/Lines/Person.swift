@@ -13,10 +13,7 @@ package struct Person: Sendable {
 
     package var isContact: Bool { introduction.isContact }
 
-    package var fields: PersonFields {
-        PersonFields(
-            id: id.provenText, name: ownName, contact: introduction.contact, claims: introduction.claims)
-    }
+    package var fields: PersonFields { PersonFields(id, callingItself: ownName, introduction) }
 }
 
 /// A peer in a line.
@@ -29,6 +26,12 @@ package struct PersonFields: Codable, Equatable, Sendable {
     package var contact: String?
     /// Of a stranger that has a contact's name: the user's own name for that contact.
     package var claims: String?
+
+    /// - Parameter name: that it gives itself; nil if it does not tell it.
+    package init(_ peer: PeerID, callingItself name: String?, _ introduction: Introduction) {
+        self.init(
+            id: peer.provenText, name: name, contact: introduction.contact, claims: introduction.claims)
+    }
 
     package init(id: String? = nil, name: String? = nil, contact: String? = nil, claims: String? = nil) {
         (self.id, self.name, self.contact, self.claims) = (id, name, contact, claims)

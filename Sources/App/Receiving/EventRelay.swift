@@ -1,6 +1,7 @@
 import Contacts
 import ContentCheck
 import Control
+import Lines
 import Sharing
 import Synchronization
 
@@ -14,7 +15,7 @@ final class EventRelay: Sendable {
     private let tell: @Sendable (ControlEvent) -> Void
     /// The name that this receiver gives itself now.
     private let name: @Sendable () -> String
-    private let ready = Mutex<ReceiverSummary?>(nil)
+    private let ready = Mutex<ReadyLine?>(nil)
     /// The numbers of the offers that wait.
     private let waiting = Mutex<[TransferID: Int]>([:])
     /// Those that were answered, until they are judged.
@@ -42,39 +43,33 @@ final class EventRelay: Sendable {
     func see(_ event: ReceiverEvent) {
         switch event {
         case .ready(let id, let name, let port, let inbox, _):
-            let summary = ReceiverSummary(id: id.text, name: name, port: port, inbox: inbox)
-            ready.withLock { $0 = summary }
-            tell(.ready(summary))
+            let line = ReadyLine(id: id.text, name: name, port: port, inbox: inbox)
+            ready.withLock { $0 = line }
+            tell(.ready(line))
         case .reception(.stored(let arrival)) where isWatched():
-            tell(.stored(summary(of: arrival)))
+            tell(.arrival(line(of: arrival)))
         case .reception(.opened(let arrival, let answer)) where answer.state != .none && isWatched():
-            tell(.opened(summary(of: arrival), answer: answer.state.rawValue, exitCode: answer.exitCode))
+            tell(.arrival(line(of: arrival).answered(answer)))
         case .reception(.progressed(let transfer, let peer, let received, let total)):
             guard isWatched(), isDue(transfer) else { return }
-            tell(.progress(transfer: transfer.text, peer: peer.provenText, bytes: received, total: total))
+            tell(.progress(ArrivingLine(transfer, from: peer, bytes: received, of: total)))
         case .reception(.judged(let offer, let verdict, let peer)):
             if let number = waiting.withLock({ $0.removeValue(forKey: offer.transfer) }) {
-                tell(
-                    .settled(
-                        SettledOffer(number, offer, from: peer, person(peer, offer.senderName), verdicts: verdict.items)
-                    ))
-                return
+                return tell(.answered(AnsweredLine(offer, from: sender(offer, peer), verdict.items, number: number)))
             }
             // `answered` has told the answers to offers that have waited.
             guard settled.withLock({ $0.remove(offer.transfer) }) == nil, verdict.acceptsAnything, isWatched() else {
                 return
             }
-            tell(
-                .acceptedUnasked(
-                    SettledOffer(nil, offer, from: peer, person(peer, offer.senderName), verdicts: verdict.items)))
+            tell(.answered(AnsweredLine(offer, from: sender(offer, peer), verdict.items, listsItems: true)))
         case .reception(.ended(let transfer, let peer, _, let fault)):
             progress.withLock { _ = $0.removeValue(forKey: transfer) }
-            tell(.ended(transfer: transfer.text, peer: peer.provenText, fault: fault?.message, cause: fault?.cause))
+            tell(.ended(ArrivedLine(transfer, from: peer, fault)))
         case .settings(let report):
             tell(.settings(report))
-            guard report.changed.contains("name"), var summary = ready.withLock({ $0 }) else { return }
-            summary.name = name()
-            tell(.ready(summary))
+            guard report.changed.contains("name"), var line = ready.withLock({ $0 }) else { return }
+            line.name = name()
+            tell(.ready(line))
         case .protection(let report):
             tell(.protection(report))
         case .reception, .remarked:
@@ -95,22 +90,25 @@ final class EventRelay: Sendable {
     /// An item has left the Inbox.
     func left(_ arrival: Arrival, _ departure: Departure) {
         guard isWatched() else { return }
-        tell(.left(summary(of: arrival), how: departure.how, toward: departure.toward))
+        tell(.arrival(line(of: arrival).left(departure)))
     }
 
-    private func summary(of arrival: Arrival) -> ArrivalSummary {
-        ArrivalSummary(
-            arrival, from: person(arrival.peer, arrival.senderName), content: arrival.content?.outcome.rawValue)
+    private func line(of arrival: Arrival) -> ArrivalLine {
+        let (peer, name) = (arrival.peer, arrival.senderName)
+        return ArrivalLine(
+            arrival,
+            from: PersonFields(peer, callingItself: name, book.introduction(of: peer, callingItself: name)))
     }
 
-    private func person(_ peer: PeerID, _ name: String) -> Introduction {
-        book.introduction(of: peer, callingItself: name)
+    private func sender(_ offer: Offer, _ peer: PeerID) -> PersonFields {
+        PersonFields(
+            peer, callingItself: offer.senderName, book.introduction(of: peer, callingItself: offer.senderName))
     }
 
     /// An offer has entered the queue. Reads the contacts.
     func entered(_ offer: WaitingOffer) {
         waiting.withLock { $0[offer.offer.transfer] = offer.number }
-        tell(.offer(summary(of: offer)))
+        tell(.offer(line(of: offer)))
     }
 
     /// An offer was answered. The verdict on one that ended without an answer comes later, with its cause.
@@ -118,12 +116,12 @@ final class EventRelay: Sendable {
         if verdicts.allSatisfy({ $0.answer == .expired }) { return }
         guard let number = waiting.withLock({ $0.removeValue(forKey: offer.transfer) }) else { return }
         settled.withLock { _ = $0.insert(offer.transfer) }
-        tell(.settled(SettledOffer(number, offer, from: peer, person(peer, offer.senderName), verdicts: verdicts)))
+        tell(.answered(AnsweredLine(offer, from: sender(offer, peer), verdicts, number: number)))
     }
 
     /// An offer as it is shown, with its sender.
-    func summary(of offer: WaitingOffer) -> OfferSummary {
-        OfferSummary(offer, asker: OfferSummary.Asker(person(offer.peer, offer.offer.senderName)))
+    func line(of offer: WaitingOffer) -> OfferLine {
+        OfferLine(offer, book.introduction(of: offer.peer, callingItself: offer.offer.senderName))
     }
 }
 

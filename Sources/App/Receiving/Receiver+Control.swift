@@ -1,5 +1,5 @@
 import Contacts
-package import Control
+import Control
 import Desktop
 import Endpoints
 import Glibc
@@ -8,7 +8,7 @@ import Handlers
 import HookSandbox
 import Inbox
 import Journal
-import Lines
+package import Lines
 import Outbox
 import Sending
 import Settings
@@ -17,19 +17,19 @@ import Synchronization
 
 extension Receiver {
     /// An offer as it is shown to people, with its sender. Reads the contacts.
-    package func summary(of offer: WaitingOffer) -> OfferSummary { relay.summary(of: offer) }
+    package func line(of offer: WaitingOffer) -> OfferLine { relay.line(of: offer) }
 
     /// Answers a request from the control socket.
     func reply(to request: ControlRequest, _ parts: ReceiverParts) async -> ControlReply {
         switch request {
         case .offers:
-            return .offers(consent.offers.map(summary))
+            return .offers(consent.offers.map(line))
         case .items(let number, let first):
             guard let items = consent.offers.first(where: { $0.number == number })?.offer.items else {
                 return .unknown("no offer \(number) waits for an answer")
             }
-            let page = items.dropFirst(max(first, 0)).prefix(OfferSummary.itemsPerPage)
-            return .items(page.map(OfferSummary.Item.init))
+            let page = items.indices.dropFirst(max(first, 0)).prefix(ControlRequest.itemsPerPage)
+            return .items(page.map { ItemFields($0, items[$0], isWaiting: true) })
         case .preview(let number, let item):
             guard let waiting = consent.offers.first(where: { $0.number == number }) else {
                 return .unknown("no offer \(number) waits for an answer")
@@ -37,7 +37,7 @@ extension Receiver {
             guard waiting.offer.items.indices.contains(item) else {
                 return .unknown("offer \(number) has no item \(item + 1)")
             }
-            let preview = OfferedPreview(waiting.offer, item: item)
+            let preview = OfferPreviewLine(number, waiting.offer, item: item)
             return preview.map { .preview($0) } ?? .unknown("item \(item + 1) of offer \(number) has no preview")
         case .watch:
             // The server's own.
@@ -163,20 +163,20 @@ extension Receiver {
         guard consent.answer(number, accepting: items.map(Set.init), into: folder) else {
             return .unknown("no offer \(number) waits for an answer")
         }
-        return present.map { .accepted(present: $0) } ?? .done
+        return present.map { .accepted(AcceptedLine(offer: number, items: items, folder: text, present: $0)) } ?? .done
     }
 
     /// The items that a folder will not get, because they seem to be somewhere else in the Inbox.
     private func present(
         _ items: [Int]?, of waiting: WaitingOffer, outside folder: SafeRelativePath, _ parts: ReceiverParts
-    ) -> [PresentItem] {
+    ) -> [AcceptedLine.Present] {
         let arrivals = EarlierArrivals(inbox: parts.inbox, journal: parts.journal)
         let offered = waiting.offer.items
-        return (items ?? Array(offered.indices)).prefix(PresentItem.maximumItems).compactMap { number in
+        return (items ?? Array(offered.indices)).prefix(AcceptedLine.maximumPresent).compactMap { number in
             guard let arrival = arrivals.latest(offered[number], from: waiting.peer),
                 arrival.destination.folder != folder
             else { return nil }
-            return PresentItem(
+            return AcceptedLine.Present(
                 name: offered[number].name.text, arrival: arrival.holder.value, stored: arrival.stored.name.text)
         }
     }

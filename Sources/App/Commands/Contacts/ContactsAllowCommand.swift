@@ -68,15 +68,15 @@ struct ContactsAllowCommand: ContactsVerb {
         guard case .offers(let offers) = try await Daemon.ask(.offers) else {
             throw CommandError(.unexpected, "the receiver gave no offers")
         }
-        guard let offer = offers.first(where: { $0.number == number }) else {
+        guard let offer = offers.first(where: { $0.offer == number }) else {
             throw CommandError(.inputMissing, "no offer \(number) waits for an answer", hint: "see: waft offers")
         }
         let title = offer.via.map { DialectTable.known[$0].title } ?? "an unknown protocol"
-        guard let key = offer.peer else {
+        guard let key = offer.from.id else {
             throw CommandError(
                 .usage, "the sender of offer \(number) came by \(title) and proved no key: it stays a stranger")
         }
-        let name = TerminalText.peerName(offer.peerName)
+        let name = TerminalText.peerName(offer.from.name ?? "")
         Console.shared.note("offer \(number) is from \"\(name)\", by \(title), key id \(key)")
         if let host = offer.host {
             Console.shared.note("it came from the address \(TerminalText.escaped(host, limit: 128))")

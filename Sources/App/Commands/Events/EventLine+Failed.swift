@@ -9,9 +9,6 @@ extension EventLine {
         /// A sending has no report.
         case sending(Failure, to: String, EndCause?)
         case sentItem(SentItem, Findings, ExitReason)
-        /// Of a receiver, as is `handler`: it goes on.
-        case transfer(Transfer, End)
-        case handler(Arrived, HandlerReply, reason: String)
         case url(URLResult.Failed)
 
         var groups: [any Encodable] {
@@ -20,8 +17,6 @@ extension EventLine {
             case .part(let failure, let subject): [failure, subject]
             case .sending(let failure, let peer, let cause): [failure, Sending(to: peer, cause: cause)]
             case .sentItem(let item, let findings, let reason): [item, findings, reason]
-            case .transfer(let transfer, let end): [transfer, end]
-            case .handler(let arrival, let reply, let reason): [arrival, reply, ["reason": reason]]
             case .url(let outcome): [outcome]
             }
         }

@@ -18,42 +18,28 @@ extension EventLine {
         }
     }
 
-    /// An item that has left the Inbox.
-    enum DepartedItem: FieldGroups {
+    /// An item that has left the Inbox, by this command.
+    struct DepartedItem: FieldGroups {
         private struct End: Encodable {
             var exit: WaftExit
             var reason: String?
         }
 
-        /// By this command.
-        /// - Parameter remark: a problem beside the success.
-        case command(ArrivalName, WaftExit, remark: String?)
-        case watched(Arrived)
+        var item: ArrivalName
+        var exit: WaftExit
+        /// A problem beside the success.
+        var remark: String?
 
-        var groups: [any Encodable] {
-            switch self {
-            case .command(let name, let exit, let remark): [name, End(exit: exit, reason: remark)]
-            case .watched(let arrival): [arrival]
-            }
-        }
+        var groups: [any Encodable] { [item, End(exit: exit, reason: remark)] }
     }
 
     /// An item that was moved out of the Inbox.
     struct Moved: FieldGroups {
         var item: DepartedItem
-        /// Its new path, or a handler's identifier.
+        /// Its new path.
         var toward: String
 
         var groups: [any Encodable] { [item, ["toward": toward]] }
-    }
-
-    /// - Parameter toward: the new path of an item that was taken, or a handler's identifier.
-    init(_ item: DepartedItem, _ how: Departure.How, toward: String) {
-        switch how {
-        case .taken: self = .taken(Moved(item: item, toward: toward))
-        case .removed: self = .removed(item)
-        case .handler: self = .gone(Moved(item: item, toward: toward))
-        }
     }
 
     struct Retried: Encodable {

@@ -1,3 +1,4 @@
+import Lines
 import Sharing
 import UniformTypes
 
@@ -41,13 +42,13 @@ extension EventLine {
         var to: String
         var transfer: String
         /// The first `shownItems` of the items; `count` says how many there are.
-        var items: [Item]
+        var items: [ItemFields]
         var count: Int
         var size: UInt64?
 
         init(_ offer: Offer, to peer: String) {
             (to, transfer, size) = (peer, offer.transfer.text, offer.knownSize)
-            (items, count) = (Item.first(of: offer), offer.items.count)
+            (items, count) = (ItemFields.first(of: offer), offer.items.count)
         }
     }
 

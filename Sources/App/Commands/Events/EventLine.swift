@@ -25,15 +25,6 @@ enum EventLine {
     case failed(Failed)
     case done(Done)
 
-    // `waft receive`, `waftd`, `waft offers`
-    case ready(Ready)
-    case offer(ReceivedOffer)
-    case altered(Altered)
-    case deferred(Deferred)
-    case accepted(Accepted)
-    case declined(Declined)
-    case offerPreview(OfferPreviewCommand.Fields)
-
     // `waft peers`
     case found(Found)
     case lost(Lost)
@@ -47,7 +38,6 @@ enum EventLine {
     case transfer(SentFields)
     case taken(Moved)
     case removed(DepartedItem)
-    case gone(Moved)
     case retried(Retried)
     case adopted(Adopted)
     case resealed(Resealed)

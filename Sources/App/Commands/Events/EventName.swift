@@ -8,16 +8,12 @@ enum EventName: String, Encodable, CaseIterable {
     // Both sides of a transfer
     case answered, progress, stored, opened, failed, done
 
-    // `waft receive`, `waftd`, `waft offers`, `waft transfers`
-    case ready, offer, altered, deferred
-    case accepted, declined, offerPreview
-
     // `waft peers`
     case found, lost, away, remembered, peerRemoved
 
     // `waft inbox`, `waft history`
     case entry, arrival, transfer
-    case taken, removed, gone, retried, adopted, resealed
+    case taken, removed, retried, adopted, resealed
     case changed, missing, unreadable, absent, verified
 
     // `waft handlers`

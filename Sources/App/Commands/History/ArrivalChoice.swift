@@ -117,8 +117,8 @@ struct ArrivalChoice: Sendable {
     /// Whether an event is about a wanted arrival. With a state, only a handler's answer of that state is.
     func isWanted(_ event: ControlEvent) -> Bool {
         switch event {
-        case .stored(let arrival), .left(let arrival, _, _): return state == nil && isWanted(arrival)
-        case .opened(let arrival, let answer, _):
+        case .arrival(let arrival):
+            guard let answer = arrival.handlerAnswer else { return state == nil && isWanted(arrival) }
             let isOfState =
                 switch state {
                 case nil: true
@@ -126,13 +126,12 @@ struct ArrivalChoice: Sendable {
                 case let state?: answer == state.rawValue
                 }
             return isOfState && isWanted(arrival)
-        case .ready, .offer, .settled, .acceptedUnasked, .progress, .visibility, .settings, .contacts, .protection,
-            .ended:
+        case .ready, .offer, .answered, .progress, .visibility, .settings, .contacts, .protection, .ended:
             return false
         }
     }
 
-    private func isWanted(_ arrival: ArrivalSummary) -> Bool {
+    private func isWanted(_ arrival: ArrivalLine) -> Bool {
         guard let type = UniformType(arrival.type), let peer = arrival.sender(.known) else { return false }
         return isWanted(type, from: peer)
     }

@@ -12,34 +12,30 @@ struct InboxWatch {
     /// Shows events until Ctrl-C.
     func run() async throws {
         try await Daemon.follow { event in
-            if case .ready = event, json { return EventLine(event).print() }
+            if case .ready = event, json { return Console.shared.result(event.json) }
             guard choice?.isWanted(event) != false, let line = Self.line(event) else { return }
-            Console.shared.result(json ? EventLine(event).text : line)
+            Console.shared.result(json ? event.json : line)
         }
     }
 
     /// - Returns: nil for events that are not about the Inbox.
     static func line(_ event: ControlEvent) -> String? {
-        switch event {
-        case .stored(let arrival):
+        guard case .arrival(let arrival) = event else { return nil }
+        let toward = TerminalText.escaped(arrival.toward ?? "", limit: 4_096)
+        switch arrival.change {
+        case .stored:
             let lies = arrival.content == "lying" ? ": content does not match its type, no handler asked" : ""
-            return "\(head(arrival))  \(ByteCount.text(arrival.size)) from \(Person.line(arrival))\(lies)"
-        case .opened(let arrival, let answer, _):
-            return "\(head(arrival)): \(words(answer, arrival.arrival))"
-        case .left(let arrival, let how, let toward):
-            let toward = TerminalText.escaped(toward, limit: 4_096)
-            return switch how {
-            case .taken: "\(head(arrival)): taken to \(toward)"
-            case .removed: "\(head(arrival)): removed"
-            case .handler: "\(head(arrival)): gone after \(toward) was asked"
-            }
-        case .ready, .offer, .settled, .acceptedUnasked, .progress, .visibility, .settings, .contacts, .protection,
-            .ended:
-            return nil
+            let sender = arrival.from.line(via: arrival.via)
+            return "\(head(arrival))  \(ByteCount.text(arrival.size)) from \(sender)\(lies)"
+        case .opened, .deferred, .failed:
+            return "\(head(arrival)): \(words(arrival.handlerAnswer ?? "", arrival.arrival))"
+        case .taken: return "\(head(arrival)): taken to \(toward)"
+        case .removed: return "\(head(arrival)): removed"
+        case .gone: return "\(head(arrival)): gone after \(toward) was asked"
         }
     }
 
-    private static func head(_ arrival: ArrivalSummary) -> String {
+    private static func head(_ arrival: ArrivalLine) -> String {
         "\(arrival.arrival)  \(TerminalText.escaped(arrival.stored))"
     }
 

@@ -88,8 +88,11 @@ struct Leaving {
         let code = remarks.isEmpty ? WaftExit.done : .unexpected
         if json {
             let remark = remarks.isEmpty ? nil : remarks.joined(separator: "; ")
-            let item = EventLine.DepartedItem.command(EventLine.ArrivalName(entry.arrival), code, remark: remark)
-            EventLine(item, outcome.how, toward: outcome.toward).print()
+            let item = EventLine.DepartedItem(item: EventLine.ArrivalName(entry.arrival), exit: code, remark: remark)
+            let line: EventLine =
+                outcome.how == .taken
+                ? .taken(EventLine.Moved(item: item, toward: outcome.toward)) : .removed(item)
+            line.print()
         } else {
             Console.shared.result("\(FindingText.head(entry)): \(outcome.words)")
             for remark in remarks { Console.shared.note("waft: \(TerminalText.escaped(remark, limit: 1_000))") }

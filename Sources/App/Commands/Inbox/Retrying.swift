@@ -48,7 +48,7 @@ struct Retrying: Sendable {
             while !waiting.isEmpty {
                 Console.shared.status("waiting for \(waiting.count == 1 ? "the answer" : "\(waiting.count) answers")")
                 guard let event = await iterator.next() else { throw try await Self.end(watching) }
-                guard case .opened(let arrival, let answer, _) = event,
+                guard case .arrival(let arrival) = event, let answer = arrival.handlerAnswer,
                     let place = waiting.removeValue(forKey: arrival.arrival), let entry = items[place].entry
                 else { continue }
                 Console.shared.endStatus()
@@ -94,7 +94,7 @@ struct Retrying: Sendable {
         let failure = failure(
             AttemptOutcome.Answer(rawValue: answer), now, isAsked: now.attemptCount > entry.attemptCount)
         if json {
-            EventLine(event).print()
+            Console.shared.result(event.json)
         } else if let failure {
             Console.shared.note("waft: \(failure)")
         } else {

@@ -1,9 +1,8 @@
 import ArgumentParser
-import ContentCheck
-import Control
 import Foundation
 import Glibc
 import Lines
+import Operations
 import Settings
 import Sharing
 import SystemCalls
@@ -33,46 +32,17 @@ struct OfferPreviewCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    /// The line of `--json`.
-    struct Fields: Encodable {
-        var offer: Int
-        /// Place of the item in its offer.
-        var item: Int
-        var name: String
-        /// `image/png` or `image/jpeg`.
-        var mediaType: String
-        var pixelWidth: UInt32
-        var pixelHeight: UInt32
-        var size: UInt64
-        /// The file that was written.
-        var path: String?
-    }
-
     func run() async throws {
         let (offer, item) = try Self.numbers(place)
-        let (name, preview) = try await Self.fetch(offer, item)
-        let path = out.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
-        if let path { try NewFile.write(preview.bytes, to: path) }
-        if output.json {
-            return EventLine.offerPreview(
-                Fields(
-                    offer: offer, item: item, name: name, mediaType: preview.type,
-                    pixelWidth: preview.pixels.width, pixelHeight: preview.pixels.height,
-                    size: UInt64(preview.bytes.count), path: path)
-            ).print()
+        var preview = try await output.doing { waft throws(WaftError) in
+            try await waft.offers.preview(offer, item: item)
         }
-        Console.shared.result(Self.line(offer, item, name, preview))
-        if let path {
-            Console.shared.result("  written to \(TerminalText.escaped(path, limit: 4_096))")
-        } else if isatty(STDOUT_FILENO) == 1 {
+        preview.path = out.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+        if let path = preview.path { try NewFile.write(Array(preview.data), to: path) }
+        output.show(preview)
+        if !output.json, preview.path == nil, isatty(STDOUT_FILENO) == 1 {
             for line in try await Self.picture(preview) { Console.shared.result(line) }
         }
-    }
-
-    static func line(_ offer: Int, _ item: Int, _ name: String, _ preview: ItemPreview) -> String {
-        let pixels = "\(preview.pixels.width) by \(preview.pixels.height) pixels"
-        return "\(offer).\(item + 1)  \(TerminalText.escaped(name, limit: 256))  \(preview.type), \(pixels), "
-            + ByteCount.text(UInt64(preview.bytes.count))
     }
 
     /// - Returns: the number of the offer, and the place of the item in it, from 0.
@@ -89,21 +59,8 @@ struct OfferPreviewCommand: AsyncParsableCommand {
         return (numbers[0], numbers.count == 2 ? numbers[1] - 1 : 0)
     }
 
-    private static func fetch(_ offer: Int, _ item: Int) async throws -> (name: String, preview: ItemPreview) {
-        switch try await Daemon.ask(.preview(offer: offer, item: item)) {
-        case .preview(let offered):
-            guard let preview = ItemPreview(Array(offered.data)) else {
-                throw CommandError(.unexpected, "the receiver gave no preview")
-            }
-            return (offered.name, preview)
-        case .unknown(let reason):
-            throw CommandError(.inputMissing, TerminalText.escaped(reason), hint: "see: waft offers")
-        default: throw CommandError(.unexpected, "the receiver gave no preview")
-        }
-    }
-
     /// The picture in coloured characters; empty without the program that draws it.
-    private static func picture(_ preview: ItemPreview) async throws -> [String] {
+    private static func picture(_ preview: OfferPreviewLine) async throws -> [String] {
         let context = try CommandContext.forgiving
         // Without a name: nothing is left of it.
         let file: FileDescriptor
@@ -114,7 +71,15 @@ struct OfferPreviewCommand: AsyncParsableCommand {
         } catch {
             return []
         }
-        guard (try? SmallFile.write(preview.bytes, to: file.raw)) != nil else { return [] }
+        guard (try? SmallFile.write(Array(preview.data), to: file.raw)) != nil else { return [] }
         return await PreviewPrograms(context).picture(of: file.raw)
+    }
+}
+
+extension OfferPreviewLine: WordedLine {
+    var words: [String] {
+        let facts = "\(mediaType), \(pixelWidth) by \(pixelHeight) pixels, \(ByteCount.text(size))"
+        return ["\(offer).\(item + 1)  \(TerminalText.escaped(name, limit: 256))  \(facts)"]
+            + (path.map { ["  written to \(TerminalText.escaped($0, limit: 4_096))"] } ?? [])
     }
 }

@@ -1,7 +1,6 @@
 import Control
 import Endpoints
 import Lines
-import Sending
 import Sharing
 import UniformTypes
 
@@ -10,32 +9,32 @@ enum OfferText {
     // MARK: All of it
 
     /// - Parameter items: most items that are listed.
-    static func lines(_ offer: OfferSummary, items most: Int = .max) -> [String] {
-        var lines = ["\(offer.number): \(asker(offer)) offers \(items(offer)), \(sizes(offer))"]
+    static func lines(_ offer: OfferLine, items most: Int = .max) -> [String] {
+        var lines = ["\(number(offer))\(asker(offer)) offers \(items(offer)), \(sizes(offer))"]
         if let warning = warning(offer) { lines.append(warning) }
         if let subject = offer.subject { lines.append("  subject: \(TerminalText.escaped(subject))") }
         if let note = offer.note { lines.append("  note: \(TerminalText.escaped(note))") }
         // `waft accept --items` takes these numbers.
-        let isNumbered = offer.itemCount > 1
+        let isNumbered = offer.count > 1
         let shown = offer.items.prefix(most)
         for (index, item) in shown.enumerated() {
             lines.append("  " + (isNumbered ? "\(index + 1). " : "") + line(item))
         }
-        let rest = offer.itemCount - shown.count
-        if rest > 0 { lines.append("  and \(rest) more; all of them: waft offers \(offer.number)") }
+        let rest = offer.count - shown.count
+        if rest > 0 { lines.append("  and \(rest) more; all of them: waft offers \(offer.offer ?? 0)") }
         return lines
     }
 
     /// The question below a list that may have scrolled away: it names the sender and the size.
-    static func question(_ offer: OfferSummary) -> String {
+    static func question(_ offer: OfferLine) -> String {
         "Accept \(items(offer)), \(size(offer)), from \(asker(offer))?"
     }
 
-    private static func items(_ offer: OfferSummary) -> String {
-        offer.itemCount == 1 ? "1 item" : "\(offer.itemCount) items"
+    private static func items(_ offer: OfferLine) -> String {
+        offer.count == 1 ? "1 item" : "\(offer.count) items"
     }
 
-    private static func line(_ item: OfferSummary.Item) -> String {
+    private static func line(_ item: ItemFields) -> String {
         // People know a PDF document; the identifier is in --json.
         let type = UniformType(item.type).map(TypeRegistry.system.name) ?? item.type
         var facts = [TerminalText.escaped(type, limit: 80)]
@@ -58,36 +57,34 @@ enum OfferText {
         switch event {
         case .offer(let offer):
             let line =
-                "\(offer.number): \(asker(offer)) offers \(named(offer.items, of: offer.itemCount)), \(sizes(offer))"
+                "\(number(offer))\(asker(offer)) offers \(named(offer.items, of: offer.count)), \(sizes(offer))"
             return [line] + (warning(offer).map { [$0] } ?? [])
-        case .settled(let offer):
-            return ["\(offer.number.map { "\($0): " } ?? "")\(outcome(offer))"]
-        case .acceptedUnasked(let offer):
-            let items = offer.items ?? []
-            var what = named(items, of: offer.itemCount)
-            if let size = offer.size, items.allSatisfy({ $0.size != nil }) { what += ", \(ByteCount.text(size))" }
-            let sender = Person.line(
-                offer.contact, claims: offer.claims, name: offer.peerName, peer: offer.peer, via: offer.via)
-            return ["\(sender) sends \(what): \(outcome(offer)), as your settings say"]
-        case .stored(let arrival):
+        case .answered(let answer):
+            let outcome = outcome(answer)
+            if let number = answer.offer { return ["\(number): \(outcome)"] }
+            let items = answer.items ?? []
+            var what = named(items, of: answer.count)
+            if items.allSatisfy({ $0.size != nil }) { what += ", \(ByteCount.text(answer.size))" }
+            return ["\(answer.from.line(via: answer.via)) sends \(what): \(outcome), as your settings say"]
+        case .arrival(let arrival) where arrival.change == .stored:
             let name = TerminalText.escaped(arrival.stored, limit: nameLimit)
-            return ["stored: \(name) from \(Person.line(arrival))"]
-        case .ended(_, let peer, let fault?, _):
-            let sender = peer.flatMap { PeerID(text: $0)?.short } ?? "a peer without a key"
-            return ["a transfer from \(sender) ended: \(TerminalText.escaped(fault, limit: 400))"]
-        case .visibility, .ready, .progress, .opened, .left, .settings, .contacts, .protection, .ended:
+            return ["stored: \(name) from \(arrival.from.line(via: arrival.via))"]
+        case .ended(let end) where end.isFailed:
+            let sender = end.from?.id.flatMap { PeerID(text: $0)?.short } ?? "a peer without a key"
+            return ["a transfer from \(sender) ended: \(TerminalText.escaped(end.reason ?? "", limit: 400))"]
+        case .visibility, .ready, .progress, .arrival, .settings, .contacts, .protection, .ended:
             return []
         }
     }
 
-    private static func named(_ items: [OfferSummary.Item], of count: Int) -> String {
+    private static func named(_ items: [ItemFields], of count: Int) -> String {
         let first = items.first.map { TerminalText.escaped($0.name, limit: nameLimit) } ?? "nothing"
         return count > 1 ? "\(first) and \(count - 1) more" : first
     }
 
-    private static func outcome(_ offer: SettledOffer) -> String {
-        if offer.accepted == offer.itemCount { return "accepted" }
-        if offer.accepted > 0 { return "\(offer.accepted) of \(offer.itemCount) items accepted" }
+    private static func outcome(_ offer: AnsweredLine) -> String {
+        if offer.acceptedCount == offer.count { return "accepted" }
+        if offer.acceptedCount > 0 { return "\(offer.acceptedCount) of \(offer.count) items accepted" }
         guard offer.isExpired else { return "declined" }
         let cause = offer.answers.lazy.compactMap { $0.answer == "expired" ? $0.cause : nil }.first
         return (cause ?? .timeout).words
@@ -98,34 +95,69 @@ enum OfferText {
     /// Names that a disk can take are at most this long.
     private static let nameLimit = 256
 
-    private static func asker(_ offer: OfferSummary) -> String {
-        if let asker = offer.asker { return Person.line(asker.line, isContact: asker.contact != nil) + way(offer) }
-        return "\(TerminalText.peerName(offer.peerName)) (\(TerminalText.escaped(offer.peerID ?? "no key")))"
-    }
+    private static func number(_ offer: OfferLine) -> String { offer.offer.map { "\($0): " } ?? "" }
+
+    private static func asker(_ offer: OfferLine) -> String { offer.from.line(via: offer.via) + way(offer) }
 
     /// The dialect of a peer that proved its key otherwise than by Waft's own; the program and the address of one that says
     /// which program it is.
-    private static func way(_ offer: OfferSummary) -> String {
+    private static func way(_ offer: OfferLine) -> String {
         if let program = offer.program {
             return ", \(TerminalText.escaped(program, limit: 80)) at \(offer.host ?? "an unknown address")"
         }
-        guard offer.peer != nil, let dialect = offer.via.map({ DialectTable.known[$0] }), !dialect.provesKeys else {
+        guard offer.from.id != nil, let dialect = offer.via.map({ DialectTable.known[$0] }), !dialect.provesKeys else {
             return ""
         }
         return " by \(dialect.title)"
     }
 
-    private static func warning(_ offer: OfferSummary) -> String? {
-        offer.asker?.warning.map { "  warning: \(TerminalText.escaped($0, limit: 1_600))" }
+    private static func warning(_ offer: OfferLine) -> String? {
+        offer.warning.map { "  warning: \(TerminalText.escaped($0, limit: 1_600))" }
     }
 
-    private static func sizes(_ offer: OfferSummary) -> String {
-        "\(size(offer)); \(ByteCount.text(offer.freeRoom)) free"
+    private static func sizes(_ offer: OfferLine) -> String {
+        "\(size(offer)); \(ByteCount.text(offer.free ?? 0)) free"
     }
 
-    private static func size(_ offer: OfferSummary) -> String {
+    private static func size(_ offer: OfferLine) -> String {
         ByteCount.total(
-            offer.size, hinted: offer.hintedSize ?? 0,
+            offer.size ?? 0, hinted: offer.hintedSize,
             isComplete: offer.items.allSatisfy { $0.size != nil || $0.sizeHint != nil })
     }
+}
+
+extension OfferLine: WordedLine {
+    var words: [String] {
+        let number = offer ?? 0
+        return OfferText.lines(self) + ["  waft accept \(number)   or   waft decline \(number)"]
+    }
+}
+
+extension AcceptedLine: WordedLine {
+    /// Items that are named; the others are counted.
+    private static let shown = 10
+
+    var words: [String] {
+        let place = folder.map { ", into \(TerminalText.escaped($0))" } ?? ""
+        guard let items else { return ["offer \(offer) accepted\(place)"] }
+        let numbers =
+            items.prefix(Self.shown).map { String($0 + 1) } + (items.count > Self.shown ? [Glyph.ellipsis] : [])
+        let which = items.count == 1 ? "item" : "items"
+        return ["offer \(offer) accepted, only \(which) \(numbers.joined(separator: ", "))\(place)"]
+    }
+
+    /// Items that do not go to the folder that was named for them.
+    var presentWords: [String] {
+        let present = present ?? []
+        let lines = present.prefix(Self.shown).map { item in
+            "\(TerminalText.escaped(item.name)): already there as \(TerminalText.escaped(item.stored)), and stays there unless "
+                + "it has changed; to move it: waft inbox take \(item.arrival) FOLDER"
+        }
+        let rest = present.count - lines.count
+        return lines + (rest > 0 ? ["and \(rest) more that are already there"] : [])
+    }
+}
+
+extension DeclinedLine: WordedLine {
+    var words: [String] { ["offer \(offer) declined" + (blocked ? ", and its sender is blocked" : "")] }
 }

@@ -64,7 +64,7 @@ extension CompletionKind {
     static var offers: Self {
         .custom { (_, _, _) async in
             guard case .offers(let offers)? = try? await Daemon.askIfRunning(.offers) else { return [] }
-            return offers.map { String($0.number) }
+            return offers.compactMap { $0.offer.map(String.init) }
         }
     }
 

@@ -1,4 +1,4 @@
-import Control
+import Lines
 import Sharing
 import Streams
 
@@ -6,7 +6,7 @@ import Streams
 enum ConsentPrompt {
     enum Event: Sendable {
         /// An offer waits for an answer.
-        case waiting(OfferSummary)
+        case waiting(OfferLine)
         /// It waits no longer: it was answered, or withdrawn.
         case settled(Int, wasAnswered: Bool)
     }
@@ -42,7 +42,7 @@ enum ConsentPrompt {
     }
 
     private static func ask(_ inputs: Mailbox<Input>, _ answer: (Int, Bool) -> Void) async {
-        var waiting: [OfferSummary] = []
+        var waiting: [OfferLine] = []
         var gone: (number: Int, at: ContinuousClock.Instant)?
         // Nil for a question that nobody was asked.
         var shown: ContinuousClock.Instant?
@@ -52,8 +52,8 @@ enum ConsentPrompt {
                 waiting.append(offer)
                 if waiting.count == 1 { shown = show(offer) }
             case .event(.settled(let number, let wasAnswered)):
-                let wasShown = waiting.first?.number == number
-                waiting.removeAll { $0.number == number }
+                let wasShown = waiting.first?.offer == number
+                waiting.removeAll { $0.offer == number }
                 guard wasShown else { continue }
                 Console.shared.withdraw()
                 Console.shared.note(
@@ -64,7 +64,7 @@ enum ConsentPrompt {
                 if let next = waiting.first { shown = show(next) }
             case .line(let line, let at):
                 Console.shared.answered()
-                guard let offer = waiting.first else { continue }
+                guard let offer = waiting.first, let number = offer.offer else { continue }
                 guard let shownAt = shown else {
                     shown = show(offer)
                     continue
@@ -72,7 +72,7 @@ enum ConsentPrompt {
                 guard at >= shownAt else {
                     // It was meant for another question, or typed twice.
                     Console.shared.prompt(
-                        "Offer \(offer.number), which was asked after that line: [y/n] ", isNew: false)
+                        "Offer \(number), which was asked after that line: [y/n] ", isNew: false)
                     continue
                 }
                 if let last = gone {
@@ -85,8 +85,8 @@ enum ConsentPrompt {
                     }
                 }
                 switch line.lowercased() {
-                case "y", "yes": answer(offer.number, true)
-                case "n", "no": answer(offer.number, false)
+                case "y", "yes": answer(number, true)
+                case "n", "no": answer(number, false)
                 default:
                     Console.shared.prompt("Please answer y or n: ")
                     continue
@@ -104,10 +104,11 @@ enum ConsentPrompt {
     private static let shownItems = 10
 
     /// - Returns: the time from which on a line is an answer; nil if the question was not asked.
-    private static func show(_ offer: OfferSummary) -> ContinuousClock.Instant? {
+    private static func show(_ offer: OfferLine) -> ContinuousClock.Instant? {
         for line in OfferText.lines(offer, items: shownItems) { Console.shared.note(line) }
         guard LineReader.hasTerminal else {
-            Console.shared.note("answer with: waft accept \(offer.number), waft decline \(offer.number)")
+            let number = offer.offer ?? 0
+            Console.shared.note("answer with: waft accept \(number), waft decline \(number)")
             return nil
         }
         return Console.shared.prompt("\(OfferText.question(offer)) [y/n] ")

@@ -78,7 +78,7 @@ extension Receiver {
             let task = Task {
                 for await event in events {
                     switch event {
-                    case .waiting(let offer): continuation.yield(.waiting(summary(of: offer)))
+                    case .waiting(let offer): continuation.yield(.waiting(line(of: offer)))
                     case .settled(let number, let wasAnswered):
                         continuation.yield(.settled(number, wasAnswered: wasAnswered))
                     }

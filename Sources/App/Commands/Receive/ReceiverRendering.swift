@@ -98,33 +98,21 @@ struct ReceiverRendering: Sendable {
     private func showJSON(_ event: ReceiverEvent) {
         switch event {
         case .ready(let id, let name, let port, let inbox, _):
-            EventLine.ready(EventLine.Ready(id: id.text, name: name, port: port, inbox: inbox)).print()
+            print(ReadyLine(id: id.text, name: name, port: port, inbox: inbox))
         case .reception(.offered(let offer, let peer)):
-            EventLine.offer(EventLine.ReceivedOffer(offer, from: sender(of: offer, peer))).print()
+            print(OfferLine(offer, from: sender(of: offer, peer)))
         case .reception(.judged(let offer, let verdict, let peer)):
-            let sender = EventLine.Sender(offer, from: sender(of: offer, peer))
-            EventLine.answered(.received(offer: nil, sender, EventLine.Answers(verdict, reason: \.reasonHere))).print()
+            print(AnsweredLine(offer, from: sender(of: offer, peer), verdict.items))
         case .reception(.stored(let arrival)):
-            Console.shared.result { EventLine.stored(.received(arrived(arrival))).text }
+            Console.shared.result { TerminalText.escaped(json: line(of: arrival).json) }
         case .reception(.opened(let arrival, let answer)):
-            guard answer.state != .none else { return }
-            let reply = EventLine.HandlerReply(handlerAnswer: answer.state.rawValue, exitCode: answer.exitCode)
-            EventLine(arrived(arrival), answer.state, reply).print()
+            if answer.state != .none { print(line(of: arrival).answered(answer)) }
         case .reception(.ended(let id, let peer, let receipt, let fault)):
-            let transfer = EventLine.Transfer(id.text, from: peer.provenText)
-            EventLine(
-                ended: transfer, fault: fault.map { EventLine.End(reason: $0.message, cause: $0.cause) },
-                failures: receipt.failures
-            ).print()
+            print(ArrivedLine(id, from: peer, fault, failures: receipt.failures))
         case .reception(.progressed(let id, let peer, let received, let total)):
-            let transfer = EventLine.Transfer(id.text, from: peer.provenText)
-            EventLine.progress(.received(transfer, EventLine.Course(bytes: received, total: total))).print()
+            print(ArrivingLine(id, from: peer, bytes: received, of: total))
         case .remarked(let offer, let peer, let entry, let reason):
-            EventLine.altered(
-                EventLine.Altered(
-                    from: sender(of: offer, peer), via: offer.dialect.name, transfer: offer.transfer.text, name: entry,
-                    reason: reason)
-            ).print()
+            print(AlteredLine(offer, from: sender(of: offer, peer), entry: entry, reason: reason))
         case .protection(let report):
             EventLine(report).print()
         case .settings(let report):
@@ -135,11 +123,13 @@ struct ReceiverRendering: Sendable {
         }
     }
 
-    private func sender(of offer: Offer, _ peer: PeerID) -> EventLine.Peer {
+    private func print(_ line: some Line) { Console.shared.result(TerminalText.escaped(json: line.json)) }
+
+    private func sender(of offer: Offer, _ peer: PeerID) -> PersonFields {
         people.person(peer, callingItself: offer.senderName).fields
     }
 
-    private func arrived(_ arrival: Arrival) -> EventLine.Arrived {
-        EventLine.Arrived(arrival, from: people.person(arrival.peer, callingItself: arrival.senderName).fields)
+    private func line(of arrival: Arrival) -> ArrivalLine {
+        ArrivalLine(arrival, from: people.person(arrival.peer, callingItself: arrival.senderName).fields)
     }
 }

@@ -16,6 +16,6 @@ enum DryRun {
             facts.append(TerminalText.escaped(TypeRegistry.system.name(of: item.type), limit: 80))
             Console.shared.result("\(TerminalText.escaped(item.name.text))  \(facts.joined(separator: ", "))")
         }
-        if json { EventLine.done(.command(.done)).print() }
+        if json { EventLine.done(EventLine.Done(exit: .done)).print() }
     }
 }

@@ -35,6 +35,6 @@ extension SendCommand {
         if !isRunning, !json, !quiet {
             Console.shared.note("waft: no receiver is running here: it is sent when waftd runs")
         }
-        if json { EventLine.done(.command(.done)).print() }
+        if json { EventLine.done(EventLine.Done(exit: .done)).print() }
     }
 }

@@ -68,7 +68,7 @@ final class SendRendering: Sendable {
             }
             if json { EventLine.offered(EventLine.Offered(offer, to: peer)).print() }
         case .answered(let verdict):
-            if json { EventLine.answered(.sent(to: peer, EventLine.Answers(verdict))).print() }
+            if json { EventLine.answered(EventLine.Answered(to: peer, answers: EventLine.Answers(verdict))).print() }
         case .busy(let reason, let cause):
             if json {
                 EventLine.busy(EventLine.Busy(to: peer, reason: reason.isEmpty ? nil : reason, cause: cause)).print()
@@ -122,7 +122,9 @@ final class SendRendering: Sendable {
         let now = ContinuousClock.now
         guard throttle.isDue(at: now) else { return }
         if json {
-            return EventLine.progress(.sent(to: peer, EventLine.Course(bytes: bytes, total: total))).print()
+            return EventLine.progress(
+                EventLine.Progress(to: peer, course: EventLine.Course(bytes: bytes, total: total))
+            ).print()
         }
         let (text, kept): (String?, String?) = state.withLock { state in
             guard var course = state.courses[peer] else { return (nil, nil) }
@@ -188,7 +190,7 @@ final class SendRendering: Sendable {
     func done(_ exit: WaftExit) {
         Console.shared.endStatus()
         if json {
-            EventLine.done(.command(exit)).print()
+            EventLine.done(EventLine.Done(exit: exit)).print()
         } else if exit == .interrupted {
             for line in cancellations { Console.shared.note("waft: \(line)") }
         }

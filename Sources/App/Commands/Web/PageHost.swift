@@ -101,8 +101,8 @@ struct PageHost: Sendable {
                     rendering.show(event)
                     switch event {
                     case .offer(let offer): asking.yield(.waiting(offer))
-                    case .settled(let offer):
-                        if let number = offer.number { asking.yield(.settled(number, wasAnswered: !offer.isExpired)) }
+                    case .answered(let answer):
+                        if let number = answer.offer { asking.yield(.settled(number, wasAnswered: !answer.isExpired)) }
                     default: break
                     }
                 }
@@ -164,11 +164,11 @@ private final class GuestOffers: Sendable {
     func hasSeen(_ event: ControlEvent) -> Bool {
         switch event {
         case .offer(let offer): note(offer.via, offer.transfer)
-        case .settled(let offer), .acceptedUnasked(let offer): note(offer.via, offer.transfer)
-        case .stored(let arrival), .opened(let arrival, _, _): note(arrival.via, arrival.transfer)
-        case .progress(let transfer, _, _, _): transfers.withLock { $0.contains(transfer) }
-        case .ended(let transfer, _, _, _): transfers.withLock { $0.remove(transfer) != nil }
-        case .ready, .left, .visibility, .settings, .contacts, .protection: false
+        case .answered(let answer): note(answer.via, answer.transfer)
+        case .arrival(let arrival) where !arrival.hasLeft: note(arrival.via, arrival.transfer)
+        case .progress(let progress): transfers.withLock { $0.contains(progress.transfer) }
+        case .ended(let end): transfers.withLock { $0.remove(end.transfer) != nil }
+        case .ready, .arrival, .visibility, .settings, .contacts, .protection: false
         }
     }
 

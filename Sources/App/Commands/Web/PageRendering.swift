@@ -1,6 +1,7 @@
 import Control
 import Endpoints
 import Glibc
+import Lines
 import QRCodes
 import Sharing
 
@@ -133,22 +134,20 @@ struct PageRendering: Sendable {
     }
 
     func show(_ event: ControlEvent) {
-        if json { return EventLine(event).print() }
+        if json { return Console.shared.result(event.json) }
         switch event {
-        case .offer where asks, .settled where asks:
-            // The question shows it.
-            break
-        case .offer, .settled:
+        case .offer, .answered:
+            // A question shows those that wait; others are shown by what is stored.
+            if asks { break }
+            if case .answered(let answer) = event, answer.offer == nil { break }
             for line in OfferText.lines(event) { Console.shared.result(line) }
-        case .stored(let arrival):
+        case .arrival(let arrival) where arrival.change == .stored:
             let name = TerminalText.escaped(arrival.stored, limit: 256)
-            let sender = TerminalText.peerName(arrival.peerName)
+            let sender = TerminalText.peerName(arrival.from.name ?? "")
             Console.shared.result("stored \(name), \(ByteCount.text(arrival.size)), from \(sender)")
-        case .ended(_, _, let fault?, _):
-            Console.shared.result("a transfer of a guest ended: \(TerminalText.escaped(fault, limit: 400))")
-        case .acceptedUnasked, .progress, .opened, .ended, .ready, .left, .visibility, .settings, .contacts,
-            .protection:
-            break
+        case .ended(let end) where end.isFailed:
+            Console.shared.result("a transfer of a guest ended: \(TerminalText.escaped(end.reason ?? "", limit: 400))")
+        case .progress, .arrival, .ended, .ready, .visibility, .settings, .contacts, .protection: break
         }
     }
 

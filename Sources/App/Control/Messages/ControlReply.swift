@@ -4,9 +4,9 @@ import UniformTypes
 /// The daemon's answer.
 package enum ControlReply: Codable, Sendable, Equatable {
     case status(DaemonStatus)
-    case offers([OfferSummary])
-    case items([OfferSummary.Item])
-    case preview(OfferedPreview)
+    case offers([OfferLine])
+    case items([ItemFields])
+    case preview(OfferPreviewLine)
     case transfers([MovingLine])
     /// To `moving`: the user has cancelled that transfer.
     case cancelled
@@ -14,9 +14,8 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case watching
     /// The offer was answered.
     case done
-    /// To `acceptItems` with a folder: the offer was answered. These of its items seem to be in the Inbox already,
-    /// outside that folder, and are not stored again.
-    case accepted(present: [PresentItem])
+    /// To `acceptItems` with a folder: the offer was answered.
+    case accepted(AcceptedLine)
     /// The request could not be carried out: one line for the user.
     case refused(String)
     /// No offer, item, arrival or job has the number that was given: one line for the user.
@@ -44,20 +43,4 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case itemFault(code: String, reason: String)
     /// A key that is needed is not in memory: one line for the user.
     case locked(String)
-}
-
-/// An offered item that seems to be in the Inbox already.
-package struct PresentItem: Codable, Sendable, Equatable {
-    /// As it is offered.
-    package var name: String
-    /// The number of the arrival, and its name in the Inbox.
-    package var arrival: Int64
-    package var stored: String
-
-    /// In one reply.
-    package static let maximumItems = 100
-
-    package init(name: String, arrival: Int64, stored: String) {
-        (self.name, self.arrival, self.stored) = (name, arrival, stored)
-    }
 }

@@ -10,7 +10,7 @@ import UniformTypes
 package enum ControlRequest: Codable, Sendable, Equatable {
     case status
     case offers
-    /// The next `OfferSummary.itemsPerPage` items of an offer, from a place in it, from 0.
+    /// The next `itemsPerPage` items of an offer, from a place in it, from 0.
     case items(offer: Int, from: Int)
     /// The preview of an item of an offer, from 0.
     case preview(offer: Int, item: Int)
@@ -51,6 +51,9 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case outbox(OutboxRequest)
     case protection(ProtectionRequest)
     case page(PageRequest)
+
+    /// Items in one reply to `items`.
+    package static let itemsPerPage = 1_000
 
     /// Whether it carries a private key.
     var isSecret: Bool {

@@ -29,11 +29,6 @@ extension Person {
         return line(stranger.line, isContact: false)
     }
 
-    static func line(_ arrival: ArrivalSummary) -> String {
-        line(
-            arrival.contact, claims: arrival.claims, name: arrival.peerName, peer: arrival.peer, via: arrival.via)
-    }
-
     /// The same as the title of an activity, not escaped.
     var title: String { introduction.line }
 
@@ -54,4 +49,10 @@ extension Person {
 
     /// Whether a typed text is the name that the peer gives itself.
     func isNamed(_ typed: String) -> Bool { ownName.map { TypedName.means(typed, $0) } ?? false }
+}
+
+extension PersonFields {
+    /// The same of a peer in a line.
+    /// - Parameter via: the dialect in which it came; nil for an unknown one.
+    func line(via: String?) -> String { Person.line(contact, claims: claims, name: name ?? "", peer: id, via: via) }
 }

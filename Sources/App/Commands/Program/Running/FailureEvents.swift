@@ -16,7 +16,7 @@ struct FailureEvents {
         // A receiver prints `done` for each transfer; other verbs print documents.
         last =
             switch words.first {
-            case SendCommand.configuration.commandName: { .done(.command($0)) }
+            case SendCommand.configuration.commandName: { .done(EventLine.Done(exit: $0)) }
             case ShareCommand.configuration.commandName where !words.contains("--list"):
                 { .completed(Completion.Fields(activity: nil, completed: false, returnedItems: [], exit: $0)) }
             default: nil
