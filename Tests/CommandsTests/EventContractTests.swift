@@ -85,7 +85,7 @@ struct EventContractTests {
     func failures() throws {
         let failure = CommandError(.inputMissing, "it is not there", hint: "look", others: ["nor is that"])
         let line = EventLine(failure).text
-        holdContract([line, EventLine.done(EventLine.Done(exit: .inputMissing)).text])
+        holdContract([line, DoneLine(exit: .inputMissing).json])
         let exit = WaftExit.inputMissing.rawValue
         #expect(
             line == #"{"event":"failed","exit":\#(exit),"hint":"look","others":["nor is that"],"#

@@ -24,11 +24,7 @@ private struct Samples {
     private let arrival: Arrival
     private let name: EventLine.ArrivalName
     private let reply = EventLine.HandlerReply(handlerAnswer: "no")
-    private let answers = EventLine.Answers(answers: [], acceptedCount: 0, count: 1)
-    private let course = EventLine.Course(bytes: 1)
     private let failure = EventLine.Failure(CommandError(.unexpected, "it failed"))
-    private let sentItem: EventLine.SentItem
-    private let copy = EventLine.SentCopy(stored: "a", size: 1, digest: "xxh3-128:00")
 
     init() throws {
         peer = EventLine.Peer(id: id.text)
@@ -39,11 +35,10 @@ private struct Samples {
                 digest: .of(.xxh3_128, Array("hello".utf8)), peer: id, senderName: "study", annotation: [:]),
             stored: StoredItem(name: try SafeName("a"), path: "/in/a"))
         name = EventLine.ArrivalName(arrival)
-        sentItem = EventLine.SentItem(to: "study", via: "waft", transfer: offer.transfer.text, item: 0, name: "a")
     }
 
     func all() throws -> [EventLine] {
-        sending() + receiving() + peers() + inbox() + pairing() + page() + (try handlers()) + deciding()
+        receiving() + peers() + inbox() + pairing() + page() + (try handlers()) + deciding()
             + (try protection())
     }
 
@@ -62,31 +57,29 @@ private struct Samples {
             arriving, sent, CancelledLine(transfer: offer.transfer.text),
             JobLine(record, person: Acquaintances.nobody.person), JobCancelledLine(job: 1),
             JobRetriedLine(job: 1, daemon: true), JobRemovedLine(job: 1), JobsRemovedLine(jobCount: 1),
-        ] + receivingLines()
+        ] + sending() + receivingLines()
     }
 
-    private func sending() -> [EventLine] {
-        let reason = EventLine.ExitReason(reason: "no", exit: .handlerSaidNo)
-        let findings = EventLine.Findings()
+    private func sending() -> [any Line] {
+        func sent(_ result: SendResult.Item, by dialect: Dialect = .keyed, isAwaited: Bool = false) -> SentLine {
+            var offer = offer
+            offer.dialect = dialect
+            return SentLine(result, 0, of: offer, to: "study", peer: nil, isAwaited: isAwaited)
+        }
+        let stored = ItemReceipt.Outcome.stored(name: "a", size: 1, digest: .of(.xxh3_128, []))
+        func acknowledged(_ state: HandlerAnswer.State) -> SendResult.Item {
+            .acknowledged(ItemReceipt(stored, handler: HandlerAnswer(state)), sent: nil)
+        }
         return [
-            .item(EventLine.PlannedItem(0, offer.items[0])),
-            .skipped(EventLine.Skipped(reason: "it cannot be read")),
-            .queued(EventLine.Queued(job: 1, to: "study", count: 1, size: 1, daemon: false)),
-            .offered(EventLine.Offered(offer, to: "study")),
-            .busy(EventLine.Busy(to: "study", cause: .receiverStopped)),
-            .remark(EventLine.Remark(to: "study", reason: "trip has 3 links, which LocalSend does not carry")),
-            .resuming(EventLine.Resuming(to: "study", reason: "the connection was lost")),
-            .handling(EventLine.Handling(to: "study")),
-            .sent(EventLine.Sent(item: sentItem)),
-            .answered(EventLine.Answered(to: "study", answers: answers)),
-            .progress(EventLine.Progress(to: "study", course: course)),
-            .stored(.sent(sentItem, copy, findings)),
-            .stored(.sentUnopened(sentItem, copy, findings, reason)),
-            .opened(.sent(sentItem, copy, findings)),
-            .failed(.sentItem(sentItem, findings, reason)),
-            .failed(.sentItem(sentItem, findings, EventLine.ExitReason(reason: "no", cause: .user, exit: .declined))),
-            .failed(.sending(failure, to: "study", .timeout)),
-            .done(EventLine.Done(exit: .done)),
+            PlannedLine(0, offer.items[0]), SkippedLine(reason: "it cannot be read"),
+            QueuedLine(job: 1, to: "study", count: 1, size: 1, daemon: false), OfferedLine(offer, to: "study"),
+            BusyLine(to: "study", reason: nil, cause: .receiverStopped),
+            RemarkLine(to: "study", reason: "trip has 3 links, which LocalSend does not carry"),
+            ResumingLine(to: "study", reason: "the connection was lost"), HandlingLine(to: "study"),
+            VerdictLine(Verdict(items: [.accepted]), to: "study"), SendingLine(to: "study", bytes: 1, total: nil),
+            sent(acknowledged(.pending)), sent(acknowledged(.no), isAwaited: true),
+            sent(acknowledged(.yes), isAwaited: true), sent(acknowledged(.none), by: .keyless),
+            sent(.notAccepted(ItemVerdict(.declined, reason: "no", cause: .user))), DoneLine(exit: .done),
         ]
     }
 
@@ -113,10 +106,11 @@ private struct Samples {
 
     private func receiving() -> [EventLine] {
         [
+            .failed(.sending(failure, to: "study", .timeout)),
             .status(
                 StatusFields(
                     name: "kitchen", id: id.text, port: 1, inbox: "/in", accept: "ask", discovery: "off",
-                    waitingOffers: 0, activeTransfers: 0, processID: 1))
+                    waitingOffers: 0, activeTransfers: 0, processID: 1)),
         ]
     }
 

@@ -1,15 +1,10 @@
-import Foundation
 import Lines
-import Sharing
-import TestSupport
 import Testing
 
 @testable import Commands
 
 @Suite("The words of previews in offers")
 struct OfferPreviewTests {
-    private let folder = TemporaryFolder()
-
     private func failure(_ body: () throws(CommandError) -> Void) -> CommandError? {
         do throws(CommandError) {
             try body()
@@ -27,25 +22,5 @@ struct OfferPreviewTests {
             let failure = failure { () throws(CommandError) in _ = try OfferPreviewCommand.numbers(text) }
             #expect(failure?.exit == .usage, "\(text)")
         }
-    }
-
-    @Test("--thumbnail takes a small PNG or JPEG image, and one line says why another file is none")
-    func thumbnail() throws {
-        func write(_ bytes: [UInt8]) throws -> String {
-            let path = folder / "a\u{1B}.png"
-            try Data(bytes).write(to: URL(fileURLWithPath: path))
-            return path
-        }
-        let image = try SendPreviews.read(write(PreviewSample.jpeg()))
-        #expect(image.bytes == PreviewSample.jpeg())
-        for bytes in [PreviewSample.png(513, 1), Array("GIF89a".utf8), [], PreviewSample.png(padding: 40_000)] {
-            let path = try write(bytes)
-            let failure = failure { () throws(CommandError) in _ = try SendPreviews.read(path) }
-            #expect(failure?.exit == .usage)
-            #expect(failure?.message.contains("at most 32 KiB and 512 by 512 pixels: ") == true)
-            #expect(failure?.message.contains("\u{1B}") == false)
-        }
-        let missing = failure { () throws(CommandError) in _ = try SendPreviews.read(folder / "none") }
-        #expect(missing?.exit == .inputMissing)
     }
 }

@@ -44,7 +44,10 @@ struct OutboxTextTests {
         #expect(
             line(failed)
                 == "  12  a.txt → kitchen (5 bytes): given up: declined: no; again: waft outbox retry 12")
-        #expect(JobLine.queued(try record().job, .nobody) == "queued as 12 → kitchen: 1 item, 5 bytes")
+        #expect(
+            QueuedLine(job: 12, to: "kitchen", count: 1, size: 5, daemon: true).words == [
+                "queued as 12 → kitchen: 1 item, 5 bytes"
+            ])
     }
 
     @Test("a job in progress shows its progress, and a stopped job shows that no process sends it")

@@ -52,45 +52,4 @@ struct WordsTests {
         #expect(shown.count >= 7)
         for option in shown { #expect(SendWords([option, "v", "item"]).items == ["item"], "\(option)") }
     }
-
-    @Test("every verdict has its exit code")
-    func verdicts() {
-        let codes = ItemVerdict.Answer.allCases.map { WaftExit($0) }
-        #expect(codes == [.done, .declined, .ineligible, .noRoom, .noAnswer, .noAnswer])
-    }
-
-    @Test("an item that is stored with other contents than were sent is exit code 17")
-    func wrongDigest() {
-        for code in [TransferError.Code.digestMismatch, .sizeMismatch] {
-            let text = ItemText(.lost(TransferError(code, "the receipt is not believed")), wait: .stored)
-            #expect(text.exit == .contentChanged)
-            #expect(text.text == "the receipt is not believed")
-        }
-    }
-
-    @Test("with --wait opened the handler's answer decides; without it, it does not")
-    func handlers() {
-        let digest = Digest.of(.xxh3_128, Array("a".utf8))
-        for (state, exit) in [
-            (HandlerAnswer.State.yes, WaftExit.done), (.none, .handlerSaidNo), (.no, .handlerSaidNo),
-            (.failed, .handlerSaidNo), (.pending, .handlerSaidNo),
-        ] {
-            let receipt = ItemReceipt(.stored(name: "a", size: 1, digest: digest), handler: HandlerAnswer(state))
-            #expect(ItemText(.acknowledged(receipt, sent: nil), wait: .opened).exit == exit)
-            let sent = ItemText(.acknowledged(receipt, sent: nil), wait: .stored, by: .keyless)
-            if case .sent(let size) = sent.result { #expect(size == 1) } else { Issue.record("\(sent.result)") }
-            #expect(ItemText(.acknowledged(receipt, sent: nil), wait: .stored).exit == .done)
-        }
-    }
-
-    @Test("a reason from the other side is escaped")
-    func escaping() {
-        let verdict = ItemVerdict(.declined, reason: "no\u{1B}[31m")
-        #expect(!ItemText(.notAccepted(verdict), wait: .stored).text.contains("\u{1B}"))
-    }
-}
-
-extension ItemText {
-    /// Of a transfer by a dialect with receipts.
-    init(_ item: SendResult.Item, wait: SendOptions.Wait) { self.init(item, wait: wait, by: .keyed) }
 }

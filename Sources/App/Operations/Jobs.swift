@@ -11,9 +11,9 @@ extension Waft {
 
 /// The outbox: its jobs are on the disk, and a running receiver sends them.
 package struct Jobs: Sendable {
-    fileprivate let waft: Waft
+    let waft: Waft
 
-    private var store: OutboxStore { OutboxStore(folder: waft.home.outbox) }
+    var store: OutboxStore { OutboxStore(folder: waft.home.outbox) }
 
     /// - Parameter all: also jobs that were sent or cancelled in the last days.
     /// - Returns: the jobs in the order of their numbers, and one line for each that cannot be read.

@@ -1,5 +1,6 @@
 package import Control
 package import Lines
+package import Sharing
 
 /// Why something that a user wanted was not done. A face escapes the texts, which can be of others.
 package struct WaftError: Error, Sendable, Equatable {
@@ -14,6 +15,11 @@ package struct WaftError: Error, Sendable, Equatable {
 
     package init(_ code: WaftExit, _ reason: String, hint: String? = nil, others: [String] = []) {
         (self.code, self.reason, self.hint, self.others) = (code, reason, hint, others)
+    }
+
+    /// - Parameter fault: with all its further faults.
+    package init(_ fault: SourceError, hint: String? = nil) {
+        self.init(WaftExit(fault), fault.message, hint: hint, others: fault.others)
     }
 
     package init(_ error: ControlError) {

@@ -3,6 +3,7 @@ import Desk
 import Endpoints
 import Foundation
 import Lines
+import Operations
 import Settings
 import Sharing
 
@@ -46,7 +47,7 @@ struct DeskCommand: AsyncParsableCommand {
                 hint: "to send it: waft send - --to PEER")
         }
         let context = try CommandContext.forgiving
-        if !files.isEmpty { _ = try SendSources(paths: files, texts: [], urls: [], peers: 1).make() }
+        if !files.isEmpty { _ = try CommandError.of { () throws(WaftError) in try SendSources(paths: files).make() } }
         let listener: DeskListener
         do {
             try context.home.makeFolders()

@@ -14,21 +14,8 @@ extension EventLine: FieldGroups {
 
     private var parts: (name: EventName, fields: any Encodable) {
         switch self {
-        case .item(let fields): (.item, fields)
-        case .skipped(let fields): (.skipped, fields)
-        case .queued(let fields): (.queued, fields)
-        case .remark(let fields): (.remark, fields)
-        case .offered(let fields): (.offered, fields)
-        case .busy(let fields): (.busy, fields)
-        case .resuming(let fields): (.resuming, fields)
-        case .handling(let fields): (.handling, fields)
-        case .sent(let fields): (.sent, fields)
-        case .answered(let fields): (.answered, fields)
-        case .progress(let fields): (.progress, fields)
-        case .stored(let fields): (.stored, fields)
         case .opened(let fields): (.opened, fields)
         case .failed(let fields): (.failed, fields)
-        case .done(let fields): (.done, fields)
         case .found(let fields): (.found, fields)
         case .lost(let fields): (.lost, fields)
         case .away(let fields): (.away, fields)

@@ -8,7 +8,6 @@ extension EventLine {
         case part(Failure, of: Subject)
         /// A sending has no report.
         case sending(Failure, to: String, EndCause?)
-        case sentItem(SentItem, Findings, ExitReason)
         case url(URLResult.Failed)
 
         var groups: [any Encodable] {
@@ -16,7 +15,6 @@ extension EventLine {
             case .command(let failure): [failure]
             case .part(let failure, let subject): [failure, subject]
             case .sending(let failure, let peer, let cause): [failure, Sending(to: peer, cause: cause)]
-            case .sentItem(let item, let findings, let reason): [item, findings, reason]
             case .url(let outcome): [outcome]
             }
         }

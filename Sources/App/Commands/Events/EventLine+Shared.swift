@@ -1,41 +1,32 @@
 import Lines
-import Sharing
-import UniformTypes
 
 extension EventLine {
     typealias Peer = PersonFields
 
-    struct Answers: Encodable {
-        /// The answers to the first `shownItems`.
-        var answers: [AnswerFields]
-        var acceptedCount: Int
-        /// Of all items.
-        var count: Int
-    }
+    enum Opened: FieldGroups {
+        /// By `waft inbox open`.
+        case onDesktop(Subject, WaftExit)
+        /// By an application that the user chose.
+        case inApplication(Subject, application: String)
+        /// By a handler that the user chose.
+        case inHandler(Subject, handler: String, HandlerReply)
+        case url(URLResult.Opened)
 
-    /// Bytes moved so far, and in all.
-    struct Course: Encodable {
-        var bytes: UInt64
-        var total: UInt64?
-    }
-
-    /// Why a part of a command failed, and its exit code.
-    struct ExitReason: Encodable {
-        var reason: String
-        var cause: EndCause?
-        var exit: WaftExit
+        var groups: [any Encodable] {
+            switch self {
+            case .onDesktop(let item, let exit): [item, ["exit": exit]]
+            case .inApplication(let subject, let application):
+                [subject, ["application": application], ["exit": WaftExit.done]]
+            case .inHandler(let subject, let handler, let reply):
+                [subject, ["handler": handler], reply, ["exit": WaftExit.done]]
+            case .url(let outcome): [outcome]
+            }
+        }
     }
 
     /// The answer of a handler.
     struct HandlerReply: Encodable {
         var handlerAnswer: String
         var exitCode: Int?
-    }
-}
-
-extension EventLine.Answers {
-    init(_ verdict: Verdict) {
-        (acceptedCount, count) = (verdict.items.count { $0.answer == .accepted }, verdict.items.count)
-        answers = AnswerFields.first(of: verdict.items, reason: \.reason)
     }
 }

@@ -5,25 +5,8 @@ import Foundation
 /// The JSON object of a line has the version `v`, the name of the case as `event`, and the properties of the case's
 /// value, by their names. Absent values are left out. `Commands.docc/events.schema.json` describes every line.
 enum EventLine {
-    // `waft send`
-    case item(PlannedItem)
-    case skipped(Skipped)
-    case queued(Queued)
-    case remark(Remark)
-    case offered(Offered)
-    case busy(Busy)
-    case resuming(Resuming)
-    case handling(Handling)
-    /// The dialect gives no receipts: the other side has said that it has everything.
-    case sent(Sent)
-
-    // Both sides of a transfer
-    case answered(Answered)
-    case progress(Progress)
-    case stored(Stored)
     case opened(Opened)
     case failed(Failed)
-    case done(Done)
 
     // `waft peers`
     case found(Found)

@@ -1,12 +1,6 @@
 /// The names of the lines of `--json` that are cases of `EventLine`, the values of `event`.
 enum EventName: String, Encodable, CaseIterable {
-    // `waft send`
-    case item, skipped, queued, remark, offered, busy, resuming, handling
-    /// The dialect gives no receipts: the other side has said that it has everything.
-    case sent
-
-    // Both sides of a transfer
-    case answered, progress, stored, opened, failed, done
+    case opened, failed
 
     // `waft peers`
     case found, lost, away, remembered, peerRemoved

@@ -35,7 +35,7 @@ enum SentHistory {
             return (isTaken ? "the other side says it has it" : isOld ? "already there" : "stored") + moved
         }
         let reason = bad?.reason.map { ": \(TerminalText.escaped($0, limit: 200))" } ?? ""
-        let state = bad.map { OutcomeWords.of($0.state) } ?? "not all stored"
+        let state = bad.map { TerminalText.escaped(OutcomeWords.of($0.state), limit: 32) } ?? "not all stored"
         return entry.count == 1 ? state + reason : "\(entry.arrived) of \(entry.count) stored, \(state)\(reason)"
     }
 }

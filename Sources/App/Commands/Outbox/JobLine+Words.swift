@@ -37,22 +37,14 @@ extension JobLine: WordedLine {
         return ["\(job)"] + lines + items + rest
     }
 
-    /// The line for a job that was just queued.
-    static func queued(_ job: OutboxJob, _ people: Acquaintances) -> String {
-        let contact = job.destination.key.flatMap { people.person($0, callingItself: nil).introduction.contact }
-        return
-            "queued as \(job.number) \(Glyph.arrow) \(destination(contact, job.destination.text)): "
-            + amount(job.items.count, job.size)
-    }
-
     private var destination: String { Self.destination(contact, to) }
 
     /// A contact under the user's name for it now; otherwise the word of the user.
-    private static func destination(_ contact: String?, _ word: String) -> String {
+    fileprivate static func destination(_ contact: String?, _ word: String) -> String {
         contact.map { Person.line($0, isContact: true) } ?? TerminalText.escaped(word, limit: 64)
     }
 
-    private static func amount(_ count: Int, _ size: UInt64) -> String {
+    fileprivate static func amount(_ count: Int, _ size: UInt64) -> String {
         (count == 1 ? "1 item" : "\(count) items") + ", \(ByteCount.text(size))"
     }
 
@@ -119,4 +111,11 @@ extension JobRemovedLine: WordedLine {
 
 extension JobsRemovedLine: WordedLine {
     var words: [String] { [jobCount == 1 ? "1 job removed" : "\(jobCount) jobs removed"] }
+}
+
+extension QueuedLine: WordedLine {
+    var words: [String] {
+        let destination = JobLine.destination(contact, to)
+        return ["queued as \(job) \(Glyph.arrow) \(destination): \(JobLine.amount(count, size))"]
+    }
 }

@@ -22,6 +22,15 @@ package struct CommandError: Error, CustomStringConvertible {
         self.others = others
     }
 
+    /// Does something with a Waft.
+    static func of<Value>(_ body: () throws(WaftError) -> Value) throws(CommandError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw CommandError(error)
+        }
+    }
+
     init(_ error: WaftError) {
         self.init(
             error.code, TerminalText.escaped(error.reason, limit: 1_000),

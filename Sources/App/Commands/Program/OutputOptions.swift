@@ -12,6 +12,10 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .long, help: "Print one JSON document a line.")
     var json = false
 
+    init() {}
+
+    init(json: Bool) { self.json = json }
+
     /// Prints a line: as JSON, or in its words.
     func show(_ line: some WordedLine) { show(line, as: line.words) }
 
@@ -27,8 +31,15 @@ struct OutputOptions: ParsableArguments {
         _ body: (Waft) async throws(WaftError) -> Value
     ) async throws(CommandError) -> Value {
         let waft = try CommandContext.forgiving.waft
+        return try await Self.catching { () throws(WaftError) in try await body(waft) }
+    }
+
+    /// - Throws: `CommandError`.
+    static func catching<Value>(
+        _ body: () async throws(WaftError) -> Value
+    ) async throws(CommandError) -> Value {
         do throws(WaftError) {
-            return try await body(waft)
+            return try await body()
         } catch {
             throw CommandError(error)
         }

@@ -90,7 +90,7 @@ struct ReceiverRendering: Sendable {
         let answer = verdict.items.first { $0.reason != ItemVerdict.leftOut.reason } ?? verdict.items.first
         // The reason of the user's own no is for the sender.
         guard let answer, answer != .no else { return "declined" }
-        return OutcomeWords.line(answer, answer.reasonHere)
+        return TerminalText.escaped(OutcomeWords.line(answer, answer.reasonHere), limit: 1_000)
     }
 
     // MARK: For programs

@@ -5,10 +5,11 @@ import UniformTypes
 /// Shows the items of `waft send --dry-run`, which sends nothing.
 enum DryRun {
     static func show(_ sources: [any ItemSource], json: Bool) {
+        let output = OutputOptions(json: json)
         for (number, source) in sources.enumerated() {
             let item = source.offered
             if json {
-                EventLine.item(EventLine.PlannedItem(number, item)).print()
+                output.show(PlannedLine(number, item), as: [])
                 continue
             }
             var facts = [item.size.map(ByteCount.text) ?? "size not known"]
@@ -16,6 +17,6 @@ enum DryRun {
             facts.append(TerminalText.escaped(TypeRegistry.system.name(of: item.type), limit: 80))
             Console.shared.result("\(TerminalText.escaped(item.name.text))  \(facts.joined(separator: ", "))")
         }
-        if json { EventLine.done(EventLine.Done(exit: .done)).print() }
+        if json { output.show(DoneLine(exit: .done), as: []) }
     }
 }

@@ -1,3 +1,4 @@
+import Lines
 import Sharing
 import Synchronization
 
@@ -19,7 +20,7 @@ final class OmissionRendering: Sendable {
             return count
         }
         if json {
-            EventLine.skipped(EventLine.Skipped(reason: fault.message)).print()
+            OutputOptions(json: true).show(SkippedLine(reason: fault.message), as: [])
         } else if number <= Self.shown {
             Console.shared.note("left out: \(TerminalText.escaped(fault.message, limit: 1_000))")
         }

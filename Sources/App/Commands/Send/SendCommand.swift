@@ -162,18 +162,14 @@ struct SendCommand: AsyncParsableCommand {
         paths = SendSources.once(paths, leftOut: omissions.show)
         let sources: [any ItemSource]
         do throws(CommandError) {
-            sources = try SendSources(
-                paths: paths, texts: text, urls: url, programs: source,
-                activity: queue.queue ? SendSources.queue : SendSources.airdrop, name: name, type: type,
-                peers: max(names.count, 1),
-                selection: TreeSelection(excluded: exclude, skipsUnsendable: skipUnreadable), canLeaveOut: !queue.queue,
-                canName: true, leftOut: omissions.show
-            ).make()
+            sources = try made(paths, peers: max(names.count, 1), leftOut: omissions.show)
         } catch {
             throw await MistakenPeers(context: context, searches: names.isEmpty).explained(error, among: paths)
         }
         omissions.end()
-        let previews = try SendPreviews.make(of: sources, thumbnail: thumbnail, context)
+        let previews = try CommandError.of { () throws(WaftError) in
+            try context.waft.previews(of: sources, thumbnail: thumbnail)
+        }
         if subject == nil { options.annotation[Offer.subjectKey] = ProgramSource.subject(of: sources) }
         try Self.checkSize(of: options.annotation)
         if dryRun { return DryRun.show(sources, json: json) }
@@ -192,33 +188,52 @@ struct SendCommand: AsyncParsableCommand {
         if queue.queue { return try await leaveToDaemon(sources, paths: paths, to: names, options, context) }
         let references = try names.map(Self.reference)
         let chosen = options
-        let sender = Sender(
-            finder: finder, ownName: context.settings.name, sentLog: context.home.sentLog,
-            inhibitor: context.settings.inhibitsSleep
-                ? SleepInhibitor(logger: context.logger("waft")) : nil,
-            watch: SendingReports())
         let rendering = SendRendering(
             json: json, quiet: quiet, progress: progress ?? .bar, peers: references.count,
-            isRepeatable: sources.allSatisfy(\.isRepeatable), people: context.people)
+            sources: sources, people: context.people)
         let exits = try await Interruption.watching(cancellation) {
-            await withTaskGroup(of: (Int, WaftExit).self) { group in
-                for (index, reference) in references.enumerated() {
-                    group.addTask {
-                        let exit = await SendRun.run(
-                            sender, sources, to: reference, chosen, cancellation, rendering, previews: previews)
-                        return (index, exit)
-                    }
-                }
-                var exits = Array(repeating: WaftExit.unexpected, count: references.count)
-                for await (index, exit) in group { exits[index] = exit }
-                return exits
-            }
+            await context.waft.send(
+                sources, to: references, by: finder, chosen, previews: previews, cancellation: cancellation,
+                rendering.show)
         }
         // A Ctrl-C that came when everything was there has cancelled nothing.
         let fault = exits.first { $0 != .done }
         let exit = fault != nil && cancellation.isRequested ? .interrupted : fault ?? .done
         rendering.done(exit)
         if exit != .done { throw exit.code }
+    }
+
+    private func made(
+        _ paths: [String], peers: Int, leftOut: @escaping (SourceError) -> Void
+    ) throws(CommandError) -> [any ItemSource] {
+        var sources = SendSources(paths: paths, texts: text, urls: url, programs: source, peers: peers)
+        sources.activity = queue.queue ? SendSources.queue : SendSources.airdrop
+        (sources.name, sources.type) = (name, type)
+        sources.selection = TreeSelection(excluded: exclude, skipsUnsendable: skipUnreadable)
+        (sources.canLeaveOut, sources.canName) = (!queue.queue, true)
+        (sources.leftOut, sources.isRepaired) = (leftOut, CommandWords.isRepaired)
+        return try CommandError.of { () throws(WaftError) in try sources.make() }
+    }
+
+    /// `--queue`.
+    private func leaveToDaemon(
+        _ sources: [any ItemSource], paths: [String], to names: [String], _ options: SendOptions,
+        _ context: CommandContext
+    ) async throws {
+        let cancellation = Cancellation()
+        let items = QueuedItems(
+            sources, paths: paths, texts: text, urls: url, isSnapshot: queue.snapshot, days: queue.expires)
+        let jobs = try await Interruption.watching(cancellation) {
+            try await OutputOptions.catching { () throws(WaftError) in
+                try await context.waft.outbox.add(items, to: names, options, cancellation: cancellation)
+            }
+        }
+        let output = OutputOptions(json: json)
+        if json || !quiet { for job in jobs { output.show(job) } }
+        if jobs.first?.daemon == false, !json, !quiet {
+            Console.shared.note("waft: no receiver is running here: it is sent when waftd runs")
+        }
+        if json { output.show(DoneLine(exit: .done), as: []) }
     }
 
     private static func isName(_ text: String) -> Bool {

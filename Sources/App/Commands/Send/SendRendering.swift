@@ -27,24 +27,34 @@ final class SendRendering: Sendable {
     private let quiet: Bool
     private let progress: ProgressStyle
     private let peers: Int
-    private let isRepeatable: Bool
+    private let sources: [any ItemSource]
     private let people: Acquaintances
     private let state = Mutex(State())
     private let throttle = Throttle()
 
-    /// - Parameter isRepeatable: whether the same command can send the items again.
     init(
-        json: Bool, quiet: Bool, progress: ProgressStyle = .bar, peers: Int, isRepeatable: Bool, people: Acquaintances
+        json: Bool, quiet: Bool, progress: ProgressStyle = .bar, peers: Int, sources: [any ItemSource],
+        people: Acquaintances
     ) {
         self.json = json
         self.quiet = quiet
         self.progress = json || quiet ? .none : progress
         self.peers = peers
-        self.isRepeatable = isRepeatable
+        self.sources = sources
         self.people = people
     }
 
-    func show(_ event: SendEvent, to peer: String) {
+    func show(_ step: SendStep, to peer: String) {
+        switch step {
+        case .event(let event): show(event, to: peer)
+        case .ended(let lines): end(lines, to: peer)
+        case .failed(let failure, let exit): fail(failure, exit, to: peer)
+        }
+    }
+
+    private func print(_ line: some Line) { OutputOptions(json: true).show(line, as: []) }
+
+    private func show(_ event: SendEvent, to peer: String) {
         switch event {
         case .connected(let id, let name):
             let person = people.person(id, callingItself: name)
@@ -52,7 +62,7 @@ final class SendRendering: Sendable {
             if !json { status("waiting for \(person.line) to accept \(Glyph.ellipsis)") }
         case .remarked(let remark):
             if json {
-                EventLine.remark(EventLine.Remark(to: peer, reason: remark)).print()
+                print(RemarkLine(to: peer, reason: remark))
             } else {
                 Console.shared.endStatus()
                 Console.shared.note("waft: \(TerminalText.escaped(remark, limit: 1_000))")
@@ -61,17 +71,17 @@ final class SendRendering: Sendable {
             let only = offer.items.count == 1 ? offer.items.first : nil
             let items = only.map { TerminalText.escaped($0.name.text) } ?? "\(offer.items.count) items"
             let again: SendCancellation.Again =
-                isRepeatable ? offer.dialect.resumes ? .resumes : .begins : .needsInput
+                sources.allSatisfy(\.isRepeatable) ? offer.dialect.resumes ? .resumes : .begins : .needsInput
             state.withLock { state in
                 state.courses[peer]?.items = items
                 state.courses[peer]?.cancellation.again = again
             }
-            if json { EventLine.offered(EventLine.Offered(offer, to: peer)).print() }
+            if json { print(OfferedLine(offer, to: peer)) }
         case .answered(let verdict):
-            if json { EventLine.answered(EventLine.Answered(to: peer, answers: EventLine.Answers(verdict))).print() }
+            if json { print(VerdictLine(verdict, to: peer)) }
         case .busy(let reason, let cause):
             if json {
-                EventLine.busy(EventLine.Busy(to: peer, reason: reason.isEmpty ? nil : reason, cause: cause)).print()
+                print(BusyLine(to: peer, reason: reason.isEmpty ? nil : reason, cause: cause))
             } else if cause == .receiverStopped {
                 status(
                     "\(TerminalText.escaped(peer, limit: 64)) stopped receiving; trying again \(Glyph.ellipsis)")
@@ -84,7 +94,7 @@ final class SendRendering: Sendable {
             progressed(bytes, total, moved, to: peer)
         case .resuming(let reason):
             if json {
-                EventLine.resuming(EventLine.Resuming(to: peer, reason: reason)).print()
+                print(ResumingLine(to: peer, reason: reason))
             } else if !quiet {
                 Console.shared.endStatus()
                 Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 1_000)); resuming \(Glyph.ellipsis)")
@@ -97,7 +107,7 @@ final class SendRendering: Sendable {
                 return state.courses[peer]?.peer.line ?? TerminalText.escaped(peer, limit: 64)
             }
             if json {
-                EventLine.handling(EventLine.Handling(to: peer)).print()
+                print(HandlingLine(to: peer))
             } else {
                 status("stored at \(name); waiting for its handlers \(Glyph.ellipsis)")
             }
@@ -121,11 +131,7 @@ final class SendRendering: Sendable {
         guard json || progress == .lines || (progress == .bar && Console.shared.isInteractive) else { return }
         let now = ContinuousClock.now
         guard throttle.isDue(at: now) else { return }
-        if json {
-            return EventLine.progress(
-                EventLine.Progress(to: peer, course: EventLine.Course(bytes: bytes, total: total))
-            ).print()
-        }
+        if json { return print(SendingLine(to: peer, bytes: bytes, total: total)) }
         let (text, kept): (String?, String?) = state.withLock { state in
             guard var course = state.courses[peer] else { return (nil, nil) }
             let kept = course.hasToldKept ? nil : ResumeWords.line(bytes: bytes, of: total, moved: moved)
@@ -146,7 +152,7 @@ final class SendRendering: Sendable {
 
     // MARK: The end
 
-    func fail(_ failure: SendError, _ exit: WaftExit, to peer: String) {
+    private func fail(_ failure: SendError, _ exit: WaftExit, to peer: String) {
         Console.shared.endStatus()
         state.withLock { $0.courses[peer] = nil }
         let advice = failure.advice.map { TerminalText.escaped($0, limit: 1_000) }
@@ -161,36 +167,30 @@ final class SendRendering: Sendable {
     }
 
     /// Prints the outcome of each item.
-    /// - Returns: the exit code of the first item that failed.
-    func show(_ report: SendReport, to peer: String, sources: [any ItemSource], wait: SendOptions.Wait) -> WaftExit {
+    private func end(_ lines: [SentLine], to peer: String) {
         Console.shared.endStatus()
-        state.withLock { $0.courses[peer] = nil }
-        var first = WaftExit.done
-        let person = people.person(report.peer, callingItself: report.name)
-        for (number, item) in report.items.enumerated() {
-            let outcome = ItemText(item, wait: wait, by: report.offer.dialect)
-            if first == .done { first = outcome.exit }
-            let origin = sources[number].origin
+        let receiver = state.withLock { $0.courses.removeValue(forKey: peer) }?.peer.line
+        for (source, line) in zip(sources, lines) {
             if json {
-                outcome.event(of: EventLine.SentItem(report, number, to: peer, person)).print()
-            } else {
-                let shown = TerminalText.escaped(
-                    ["text", "url"].contains(origin) ? report.offer.items[number].name.text : origin)
-                let text = "\(shown) \(Glyph.arrow) \(person.line): \(outcome.text)"
-                if outcome.exit == .done {
-                    if !quiet { Console.shared.result(text) }
-                } else {
-                    Console.shared.note("waft: \(text)")
-                }
+                print(line)
+                continue
+            }
+            let shown = TerminalText.escaped(["text", "url"].contains(source.origin) ? line.name : source.origin)
+            let text =
+                "\(shown) \(Glyph.arrow) \(receiver ?? TerminalText.escaped(peer, limit: 64)): "
+                + TerminalText.escaped(line.text, limit: 4_096)
+            if line.exit != nil {
+                Console.shared.note("waft: \(text)")
+            } else if !quiet {
+                Console.shared.result(text)
             }
         }
-        return first
     }
 
     func done(_ exit: WaftExit) {
         Console.shared.endStatus()
         if json {
-            EventLine.done(EventLine.Done(exit: exit)).print()
+            print(DoneLine(exit: exit))
         } else if exit == .interrupted {
             for line in cancellations { Console.shared.note("waft: \(line)") }
         }
@@ -206,15 +206,5 @@ extension SendRendering {
         return courses.sorted { $0.key < $1.key }.map { peer, course in
             "\(TerminalText.escaped(peer, limit: 64)): \(course.cancellation.text)"
         }
-    }
-}
-
-extension EventLine.SentItem {
-    fileprivate init(_ report: SendReport, _ number: Int, to peer: String, _ person: Person) {
-        self.init(
-            to: peer, peer: report.peer.provenText == nil && report.name == nil ? nil : person.fields,
-            via: report.offer.dialect.name, transfer: report.offer.transfer.text, item: number,
-            name: report.offer.items[number].name.text,
-            moved: number == report.items.count - 1 ? report.movedBytes : nil)
     }
 }

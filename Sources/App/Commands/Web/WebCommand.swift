@@ -2,6 +2,7 @@ import ArgumentParser
 import Contacts
 import Control
 import Lines
+import Operations
 import Sharing
 
 /// `waft web`: a page for guests who have only a browser.
@@ -85,7 +86,9 @@ struct WebCommand: AsyncParsableCommand {
                 .usage, "standard input can be read only once, and guests can fetch an item again",
                 hint: "write it into a file, and share that")
         }
-        _ = try SendSources(paths: items, texts: [], urls: [], peers: 1, canLeaveOut: false).make()
+        var sources = SendSources(paths: items)
+        sources.canLeaveOut = false
+        _ = try CommandError.of { () throws(WaftError) in try sources.make() }
         return items.map { PathText.absolute($0) }
     }
 }

@@ -4,7 +4,7 @@ import Lines
 /// The events of a command that was called with `--json` and has failed.
 struct FailureEvents {
     /// The command's last event, which says how it ended; nil if there is none.
-    private let last: ((WaftExit) -> EventLine)?
+    private let last: ((WaftExit) -> String)?
     /// Standard error of a daemon is its log, which has failures too.
     private let isDaemon: Bool
 
@@ -16,16 +16,20 @@ struct FailureEvents {
         // A receiver prints `done` for each transfer; other verbs print documents.
         last =
             switch words.first {
-            case SendCommand.configuration.commandName: { .done(EventLine.Done(exit: $0)) }
+            case SendCommand.configuration.commandName: { TerminalText.escaped(json: DoneLine(exit: $0).json) }
             case ShareCommand.configuration.commandName where !words.contains("--list"):
-                { .completed(Completion.Fields(activity: nil, completed: false, returnedItems: [], exit: $0)) }
+                {
+                    EventLine.completed(
+                        Completion.Fields(activity: nil, completed: false, returnedItems: [], exit: $0)
+                    ).text
+                }
             default: nil
             }
     }
 
     func print(_ failure: CommandError) {
         EventLine(failure).print()
-        last?(failure.exit).print()
+        if let last { Console.shared.result(last(failure.exit)) }
         if isDaemon { Console.shared.note("waft: \(failure)") }
     }
 }

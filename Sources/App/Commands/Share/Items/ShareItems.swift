@@ -1,6 +1,7 @@
 import Foundation
 import ItemSources
 import Lines
+import Operations
 import Sharing
 import UniformTypes
 
@@ -38,10 +39,10 @@ struct ShareItems {
         }
         var leftOut: [SourceError] = []
         let paths = SendSources.once(paths) { leftOut.append($0) }
-        let sources = try SendSources(
-            paths: paths, texts: texts, urls: urls, programs: programs, activity: activity, peers: 1,
-            canLeaveOut: false, leftOut: { leftOut.append($0) }
-        ).make()
+        var words = SendSources(paths: paths, texts: texts, urls: urls, programs: programs)
+        (words.activity, words.canLeaveOut, words.leftOut) = (activity, false, { leftOut.append($0) })
+        words.isRepaired = CommandWords.isRepaired
+        let sources = try CommandError.of { () throws(WaftError) in try words.make() }
         // If no item is left, the failure says so.
         for fault in leftOut { Console.shared.note("waft: \(TerminalText.escaped(fault.message))") }
         items = sources.enumerated().map { index, source in

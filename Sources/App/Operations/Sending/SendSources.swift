@@ -1,80 +1,89 @@
 import Foundation
 import Glibc
-import ItemSources
+package import ItemSources
 import Lines
-import Sending
-import Sharing
+package import Sharing
 import UniformTypes
 
-/// Item sources from the words of the command line.
-struct SendSources {
-    var paths: [String]
-    var texts: [String]
-    var urls: [String]
+/// Item sources from paths, texts, URLs and programs.
+package struct SendSources {
+    package var paths: [String]
+    package var texts: [String]
+    package var urls: [String]
     /// Paths of programs that make items.
-    var programs: [String] = []
+    package var programs: [String] = []
     /// The type of the activity for which they are asked.
-    var activity = SendSources.airdrop
-    var name: String?
-    var type: String?
+    package var activity = SendSources.airdrop
+    package var name: String?
+    package var type: String?
     /// How many peers it goes to.
-    var peers: Int
+    package var peers: Int
     /// The named items, and the entries of folders, that are sent.
-    var selection = TreeSelection.everything
+    package var selection = TreeSelection.everything
     /// Whether the command can be told to send without the parts that cannot be sent.
-    var canLeaveOut = true
+    package var canLeaveOut = true
     /// Whether the command has `--name`.
-    var canName = false
+    package var canName = false
     /// Called with each item or entry that cannot be sent and is left out.
-    var leftOut: (SourceError) -> Void = { _ in }
+    package var leftOut: (SourceError) -> Void = { _ in }
+    /// Whether bytes of a path that are not UTF-8 were replaced: it names no file.
+    package var isRepaired: (String) -> Bool = { _ in false }
 
-    static let airdrop = "org.waft.activity.airdrop"
-    static let queue = "org.waft.activity.queue"
+    /// - Parameter peers: how many peers it goes to.
+    package init(
+        paths: [String], texts: [String] = [], urls: [String] = [], programs: [String] = [], peers: Int = 1
+    ) {
+        (self.paths, self.texts, self.urls, self.programs) = (paths, texts, urls, programs)
+        self.peers = peers
+    }
+
+    package static let airdrop = "org.waft.activity.airdrop"
+    package static let queue = "org.waft.activity.queue"
 
     /// Looks at every file; finds all that can be found wrong before anything is offered.
-    /// - Throws: `CommandError`: 64 for wrong words, 66 for inputs that cannot be read.
-    func make() throws(CommandError) -> [any ItemSource] {
+    /// - Throws: `WaftError`: 64 for wrong words, 66 for inputs that cannot be read.
+    package func make() throws(WaftError) -> [any ItemSource] {
         guard count > 0 else {
-            throw CommandError(.usage, "nothing to send", hint: "for example: waft send photo.jpg --to kitchen")
+            throw WaftError(.usage, "nothing to send", hint: "for example: waft send photo.jpg --to kitchen")
         }
         guard count <= Limits.items else {
-            throw CommandError(
+            throw WaftError(
                 .usage, "\(count) items are too many: at most \(Limits.items) can be sent at once",
                 hint: "send the folder that they are in: it is one item")
         }
         if count > 1, name != nil || type != nil {
-            throw CommandError(.usage, "--name and --type need a single item, and there are \(count)")
+            throw WaftError(.usage, "--name and --type need a single item, and there are \(count)")
         }
         if !programs.isEmpty, name != nil || type != nil {
-            throw CommandError(
+            throw WaftError(
                 .usage, "--name and --type do not go with --source: the program's placeholder has them")
         }
         let (name, type) = (try safeName(), try uniformType())
         let paths = paths.filter { !isExcluded($0) }
         guard paths.count + texts.count + urls.count + programs.count > 0 else {
-            throw CommandError(.usage, "nothing to send: --exclude leaves out all of it")
+            throw WaftError(.usage, "nothing to send: --exclude leaves out all of it")
         }
         // A URL that is none was typed wrong, and is no input that is missing.
         for url in urls {
             do throws(SourceError) {
                 _ = try URLSource(url, name: name, type: type)
             } catch {
-                throw CommandError(.usage, TerminalText.escaped("\(url): \(error.message)", limit: 1_000))
+                throw WaftError(.usage, "\(url): \(error.message)")
             }
         }
         let sources: [any ItemSource]
         do throws(SourceError) {
             sources = try make(paths, name, type)
         } catch {
-            throw CommandError(error, hint: optionHint ?? (error.code == .unreadable ? hint : nil))
+            throw WaftError(error, hint: optionHint ?? (error.code == .unreadable ? hint : nil))
         }
         // `--type` needs a single item. Without it the type always agrees with the item.
         if type != nil, let disagreement = sources.first?.offered.disagreement(by: .system) {
-            throw CommandError(.usage, "--type: \(TerminalText.escaped(disagreement, limit: 1_000))")
+            throw WaftError(.usage, "--type: \(disagreement)")
         }
         if peers > 1, let single = sources.first(where: { ($0 as? ProgramSource)?.isForMany == false }) {
-            throw CommandError(
-                .usage, "\(TerminalText.escaped(single.origin, limit: 1_000)) makes its item once only",
+            throw WaftError(
+                .usage, "\(single.origin) makes its item once only",
                 hint: "give one peer, or let its placeholder say \"repeatable\": true")
         }
         return sources
@@ -90,7 +99,7 @@ struct SendSources {
 
     /// The paths, each once: patterns of a shell such as `a*` and `*.txt` can name a file twice.
     /// - Parameter leftOut: called for each that is named again.
-    static func once(_ paths: [String], leftOut: (SourceError) -> Void) -> [String] {
+    package static func once(_ paths: [String], leftOut: (SourceError) -> Void) -> [String] {
         var named: Set<String> = []
         return paths.filter { path in
             if path == "-" || named.insert(place(path)).inserted { return true }
@@ -157,7 +166,7 @@ struct SendSources {
         for path in paths {
             let goesOn = add { () throws(SourceError) in
                 if path == "-" { return try standardInput(name, type) }
-                if CommandWords.isRepaired(path) {
+                if isRepaired(path) {
                     throw SourceError(.unreadable, "\(PathText.printable(path)): \(NameError.notUTF8); rename it")
                 }
                 return try ItemSources.make(
@@ -195,24 +204,23 @@ struct SendSources {
         return try StandardInputSource(name: name, type: type)
     }
 
-    private func safeName() throws(CommandError) -> SafeName? {
+    private func safeName() throws(WaftError) -> SafeName? {
         guard let name else { return nil }
         do {
             return try SafeName(name)
         } catch {
-            throw CommandError(.usage, "--name cannot be used: \(TerminalText.escaped(error.said(of: name)))")
+            throw WaftError(.usage, "--name cannot be used: \(error.said(of: name))")
         }
     }
 
-    private func uniformType() throws(CommandError) -> UniformType? {
+    private func uniformType() throws(WaftError) -> UniformType? {
         guard let type else { return nil }
         // Identifiers are written like reversed domain names, so that each has its author.
         if type.contains("."), let uniform = UniformType(type) { return uniform }
-        let shown = TerminalText.escaped(type)
         let meant = TypeRegistry.system.type(forExtension: type, kind: .regularFile)
-        throw CommandError(
-            .usage, "--type \(shown) is not a uniform type identifier",
-            hint: meant.map { "for .\(shown) files: --type \($0)" }
+        throw WaftError(
+            .usage, "--type \(type) is not a uniform type identifier",
+            hint: meant.map { "for .\(type) files: --type \($0)" }
                 ?? "for example: com.adobe.pdf; waft type FILE says which one a file has")
     }
 }

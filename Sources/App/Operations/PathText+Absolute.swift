@@ -1,9 +1,9 @@
 import Foundation
-import Sharing
+package import Sharing
 
 extension PathText {
     /// A path that the user has named, for a program with another working folder. Links stay as they are.
-    static func absolute(_ path: String) -> String {
+    package static func absolute(_ path: String) -> String {
         isAbsolute(path) ? path : joined(FileManager.default.currentDirectoryPath, path)
     }
 }

@@ -19,7 +19,10 @@ final class SendingReports: SendingWatch {
     /// How long a receiver may take to answer one.
     private static let patience: Duration = .seconds(2)
 
+    private let receiver: ReceiverConnection
     private let courses = Mutex<[String: Course]>([:])
+
+    init(_ receiver: ReceiverConnection) { self.receiver = receiver }
 
     func moved(_ transfer: MovingLine, _ cancellation: Cancellation) {
         courses.withLock { courses in
@@ -39,7 +42,7 @@ final class SendingReports: SendingWatch {
                 return courses[id]?.transfer
             }
             guard let transfer else { return }
-            if case .cancelled? = await Self.tell(transfer) { cancellation.request() }
+            if case .cancelled? = await tell(transfer) { cancellation.request() }
         }
     }
 
@@ -48,10 +51,10 @@ final class SendingReports: SendingWatch {
         course?.reporting.cancel()
         guard course?.isReported == true else { return }
         await course?.reporting.value
-        _ = await Self.tell(transfer)
+        _ = await tell(transfer)
     }
 
-    private static func tell(_ transfer: MovingLine) async -> ControlReply? {
-        try? await Daemon.askIfRunning(.moving(transfer), timeout: patience)
+    private func tell(_ transfer: MovingLine) async -> ControlReply? {
+        try? await receiver.askIfRunning(.moving(transfer), timeout: Self.patience)
     }
 }

@@ -5,28 +5,21 @@ import TestSupport
 import Testing
 import UniformTypes
 
-@testable import Commands
+@testable import Operations
 
 @Suite("The items of waft send")
 struct SendSourcesTests {
     private let folder = TemporaryFolder()
 
     private func sources(_ paths: [String], type: String? = nil) -> SendSources {
-        SendSources(paths: paths, texts: [], urls: [], name: nil, type: type, peers: 1)
+        var sources = SendSources(paths: paths)
+        sources.type = type
+        return sources
     }
 
-    private func failure(_ sources: SendSources) -> CommandError? {
-        do throws(CommandError) {
+    private func failure(_ sources: SendSources) -> WaftError? {
+        do throws(WaftError) {
             _ = try sources.make()
-            return nil
-        } catch {
-            return error
-        }
-    }
-
-    private func textFailure(_ texts: [String], items: [String] = []) -> CommandError? {
-        do throws(CommandError) {
-            _ = try SentTexts.read(texts, items: items)
             return nil
         } catch {
             return error
@@ -40,7 +33,7 @@ struct SendSourcesTests {
         try "x".write(toFile: folder / "a", atomically: false, encoding: .utf8)
         var whole = sources([folder / "notes"])
         let refused = failure(whole)
-        #expect(refused?.exit == .inputMissing)
+        #expect(refused?.code == .inputMissing)
         #expect(
             refused?.hint == "--skip-unreadable sends the rest; --exclude PATTERN leaves files and folders out by name")
         #expect(failure(sources([folder / "notes/pipe", folder / "a"]))?.hint == refused?.hint)
@@ -65,7 +58,7 @@ struct SendSourcesTests {
     @Test("a problem that two words have is said once")
     func twiceWrong() {
         let refused = failure(sources(["-", "-"]))
-        #expect(refused?.message == "standard input can be read only once: give one - and one peer")
+        #expect(refused?.reason == "standard input can be read only once: give one - and one peer")
         #expect(refused?.others == [])
     }
 
@@ -75,14 +68,14 @@ struct SendSourcesTests {
         named.urls = ["notaurl"]
         let refused = failure(named)
         #expect(
-            refused?.exit == .usage && refused?.message.contains("notaurl") == true, "\(String(describing: refused))")
+            refused?.code == .usage && refused?.reason.contains("notaurl") == true, "\(String(describing: refused))")
     }
 
     @Test("an option after -- is reported as a missing file, with the right place for options")
     func optionBehindHyphens() throws {
         try "x".write(toFile: folder / "-x", atomically: false, encoding: .utf8)
         let refused = failure(sources([folder / "-x", "--to", "kitchen"]))
-        #expect(refused?.exit == .inputMissing)
+        #expect(refused?.code == .inputMissing)
         #expect(refused?.hint == "each word after -- is the name of a file: put --to and other options in front of it")
     }
 
@@ -90,22 +83,13 @@ struct SendSourcesTests {
     func types() throws {
         try "x".write(toFile: folder / "a", atomically: false, encoding: .utf8)
         let nonsense = failure(sources([folder / "a"], type: "nonsense"))
-        #expect(nonsense?.exit == .usage)
-        #expect(nonsense?.message == "--type nonsense is not a uniform type identifier")
+        #expect(nonsense?.code == .usage)
+        #expect(nonsense?.reason == "--type nonsense is not a uniform type identifier")
         #expect(nonsense?.hint == "for example: com.adobe.pdf; waft type FILE says which one a file has")
         #expect(
             failure(sources([folder / "a"], type: "pdf"))?.hint
                 == "for .pdf files: --type com.adobe.pdf")
         let unknown = try sources([folder / "a"], type: "org.example.thing").make()
         #expect(unknown.first?.offered.type.identifier == "org.example.thing")
-    }
-
-    @Test("an empty text is 64, with the words to write instead")
-    func emptyText() throws {
-        let refused = textFailure(["a", ""], items: [])
-        #expect(refused?.exit == .usage && refused?.message == "--text is empty")
-        #expect(refused?.hint?.contains("--text 'back at six'") == true)
-        #expect(textFailure(["-"], items: ["-"])?.exit == .usage)
-        #expect(try SentTexts.read(["a", "b"], items: ["-"]) == ["a", "b"])
     }
 }

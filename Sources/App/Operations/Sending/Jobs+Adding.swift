@@ -1,0 +1,110 @@
+import Contacts
+import Control
+package import Endpoints
+import Inbox
+import ItemSources
+package import Lines
+import Outbox
+import Sending
+import Settings
+package import Sharing
+
+/// A sending that is left to the daemon.
+package struct QueuedItems: Sendable {
+    package var sources: [any ItemSource]
+    /// The origins of the sources, in their order: paths, then texts, then URLs; then come programs.
+    package var paths: [String]
+    package var texts: [String]
+    package var urls: [String]
+    /// Copy the files now, and send the copies.
+    package var isSnapshot: Bool
+    /// Days after which it is given up, at most `OutboxLimits.longestDays`; nil for `OutboxLimits.lifetime`.
+    package var days: Int?
+
+    package init(
+        _ sources: [any ItemSource], paths: [String], texts: [String], urls: [String], isSnapshot: Bool, days: Int?
+    ) {
+        (self.sources, self.paths, self.texts, self.urls) = (sources, paths, texts, urls)
+        (self.isSnapshot, self.days) = (isSnapshot, days)
+    }
+
+    fileprivate func add(_ number: Int, to draft: OutboxDraft) throws {
+        let source = sources[number]
+        // A program makes its item now: there is no peer that could accept it first.
+        if source is ProgramSource { return try draft.addCopy(of: source) }
+        switch number {
+        case ..<paths.count:
+            let path = paths[number]
+            // Standard input cannot be read later.
+            if path == "-" || isSnapshot { return try draft.addCopy(of: source) }
+            try draft.addReference(source, path: PathText.absolute(path))
+        case ..<(paths.count + texts.count):
+            try draft.addText(texts[number - paths.count], offered: source.offered)
+        default:
+            try draft.addURL(urls[number - paths.count - texts.count], offered: source.offered)
+        }
+    }
+}
+
+extension Jobs {
+    /// Makes a job for each peer, and tells a running receiver. Blocks while files are copied.
+    /// - Parameter names: of the peers, as the user typed them.
+    /// - Returns: the jobs, in the order of the peers.
+    /// - Throws: `WaftError`; jobs that were made before stay.
+    package func add(
+        _ items: QueuedItems, to names: [String], _ options: SendOptions, cancellation: Cancellation
+    ) async throws(WaftError) -> [QueuedLine] {
+        var jobs: [(OutboxJob, contact: String?)] = []
+        for destination in try destinations(names) {
+            let contact = destination.key.flatMap { waft.people.person($0, callingItself: nil).introduction.contact }
+            jobs.append((try job(items, to: destination, options, cancellation), contact))
+        }
+        let isRunning = (try? await waft.receiver.ask(.outbox(.lookAgain))) == .done
+        return jobs.map { job, contact in
+            QueuedLine(
+                job: job.number.value, to: job.destination.text, count: job.items.count, size: job.size,
+                daemon: isRunning, contact: contact)
+        }
+    }
+
+    /// The name of a contact means its key, even if the contact has another name when the job is sent.
+    private func destinations(_ names: [String]) throws(WaftError) -> [OutboxJob.Destination] {
+        try names.map { name throws(WaftError) in
+            do {
+                guard case .name = try PeerReference(name) else { return OutboxJob.Destination(text: name) }
+                let contact = try waft.home.contactBook().snapshot().contact(named: name)
+                return OutboxJob.Destination(text: name, key: contact?.id)
+            } catch let error as PeerReference.FormatError {
+                throw WaftError(.usage, error.description)
+            } catch {
+                throw WaftError(.unexpected, "\(error)")
+            }
+        }
+    }
+
+    private func job(
+        _ items: QueuedItems, to destination: OutboxJob.Destination, _ options: SendOptions,
+        _ cancellation: Cancellation
+    ) throws(WaftError) -> OutboxJob {
+        do {
+            let settings = waft.settings
+            let draft = try OutboxDraft.make(
+                in: store, quota: settings.outboxQuota, reserve: { settings.reserve.bytes(ofFileSystem: $0) },
+                isCancelled: { cancellation.isRequested })
+            for number in items.sources.indices { try items.add(number, to: draft) }
+            if cancellation.isRequested { throw CancellationError() }
+            return try draft.commit(
+                to: destination,
+                options: OutboxJob.Options(
+                    annotation: options.annotation, takesPart: options.takesPart,
+                    waitsForHandlers: options.wait == .opened),
+                at: .now, lifetime: items.days.map { Int64($0) * 86_400_000 } ?? OutboxLimits.lifetime)
+        } catch is CancellationError {
+            throw WaftError(.interrupted, "cancelled; nothing was queued")
+        } catch let fault as SourceError {
+            throw WaftError(fault)
+        } catch {
+            throw WaftError(.unexpected, "\(error)")
+        }
+    }
+}
