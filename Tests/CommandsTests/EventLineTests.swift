@@ -38,7 +38,7 @@ private struct Samples {
     }
 
     func all() throws -> [EventLine] {
-        receiving() + peers() + inbox() + pairing() + page() + (try handlers()) + deciding()
+        receiving() + peers() + inbox() + pairing() + (try handlers()) + deciding()
             + (try protection())
     }
 
@@ -57,7 +57,7 @@ private struct Samples {
             arriving, sent, CancelledLine(transfer: offer.transfer.text),
             JobLine(record, person: Acquaintances.nobody.person), JobCancelledLine(job: 1),
             JobRetriedLine(job: 1, daemon: true), JobRemovedLine(job: 1), JobsRemovedLine(jobCount: 1),
-        ] + sending() + receivingLines()
+        ] + sending() + receivingLines() + page()
     }
 
     private func sending() -> [any Line] {
@@ -159,21 +159,20 @@ private struct Samples {
         ] + [.changed, .missing, .unreadable].compactMap { EventLine(ItemFinding(state: $0), of: arrival) }
     }
 
-    private func page() -> [EventLine] {
-        [
-            .page(
-                EventLine.OpenedPage(
-                    url: "https://10.0.0.1:7443/g/s", address: "https://10.0.0.1:7443/", pin: "123456",
-                    fingerprint: String(repeating: "AB", count: 32), plain: false, receives: true,
-                    itemNames: ["a.jpg"], seconds: 900)),
-            .page(
-                EventLine.OpenedPage(
-                    address: "http://10.0.0.1:7443/", pin: "123456", plain: true, receives: false, itemNames: [])),
-            .guest(EventLine.Guest(address: "10.0.0.2", browser: "Firefox on Android")),
-            .wrongPin(EventLine.Guest(address: "10.0.0.2")),
-            .newPin(EventLine.NewPIN(pin: "123456")), .newPin(EventLine.NewPIN(pin: nil)),
-            .fetched(EventLine.FetchedItem(address: "10.0.0.2", name: "a.jpg", whole: true)),
-            .pageClosed(EventLine.ClosedPage(end: .time)),
+    private func page() -> [any Line] {
+        var page = PageProgress(ticket: 1, isPlain: false, takes: true, items: ["a.jpg"], isStanding: false)
+        (page.authorities, page.path, page.pin) = (["10.0.0.1:7443"], "/g/s", "123456")
+        (page.fingerprint, page.secondsLeft) = (String(repeating: "AB", count: 32), 900)
+        let other = PageProgress(ticket: 2, isPlain: true, takes: false, items: [], isStanding: false)
+        let pages = [(page, false), (page, true), (other, true)].compactMap { PageLine($0, byPIN: $1) }
+        var (guest, fetched, pin) = (
+            GuestLine(.guest, address: "10.0.0.2"), GuestLine(.fetched, address: "10.0.0.2"), GuestLine(.newPin)
+        )
+        guest.browser = "Firefox on Android"
+        (fetched.name, fetched.whole) = ("a.jpg", true)
+        pin.pin = "123456"
+        return pages + [
+            guest, fetched, pin, GuestLine(.newPin), GuestLine(.wrongPin, address: "10.0.0.2"), PageClosedLine(.time),
         ]
     }
 

@@ -1,4 +1,4 @@
-import Control
+import Lines
 import Testing
 
 @testable import Commands
@@ -8,7 +8,8 @@ struct PageRenderingTests {
     private func lines(_ authorities: [String], network: String? = nil, byPIN: Bool = false) -> [String] {
         var page = PageProgress(ticket: 1, isPlain: false, takes: true, items: [], isStanding: false)
         (page.authorities, page.path, page.pin) = (authorities, "/g/secret", "123456")
-        return PageRendering(json: false, showsCode: true, byPIN: byPIN, network: { network }).way(to: page)
+        return PageRendering(output: OutputOptions(json: false), showsCode: true, byPIN: byPIN, network: { network })
+            .way(to: page)
     }
 
     @Test("guests get a code for an address that they reach")

@@ -1,5 +1,6 @@
 import Control
 import Endpoints
+import Lines
 import Settings
 import Sharing
 import TestSupport
@@ -103,10 +104,10 @@ struct GuestDeskTests {
             desk.saw(.entered(address: "10.0.0.2", browser: "Firefox on Android"), on: page)
             desk.saw(.fetched(address: "10.0.0.2", name: "a.jpg", isWhole: true), on: page)
             let first = try #require(await desk.follow(opened.ticket, seen: opened.revision))
-            #expect(first.steps.map(\.kind) == [.entered, .fetched])
+            #expect(first.steps.map(\.kind) == [.guest, .fetched])
             desk.saw(.wrongPIN(address: "10.0.0.3"), on: page)
             let second = try #require(await desk.follow(opened.ticket, seen: first.revision))
-            #expect(second.steps.map(\.kind) == [.wrongPIN])
+            #expect(second.steps.map(\.kind) == [.wrongPin])
             for _ in 0..<1_000 { desk.saw(.wrongPIN(address: "10.0.0.3"), on: page) }
             let third = try #require(await desk.follow(opened.ticket, seen: second.revision))
             #expect(third.steps.count == PageProgress.maximumSteps)

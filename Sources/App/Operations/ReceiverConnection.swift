@@ -5,10 +5,12 @@ package import Settings
 
 /// The running receiver of a home: one connection for all requests of a command, made when the first one is asked.
 package struct ReceiverConnection: Sendable {
+    private let folder: String
     /// The failure is a path that is too long.
     private let connection: Result<ControlConnection, ControlError>
 
     package init(_ home: Home) {
+        folder = home.run
         connection = Result { () throws(ControlError) in
             ControlConnection(try ControlSocket(folder: home.run), on: MultiThreadedEventLoopGroup.singleton)
         }
@@ -36,6 +38,18 @@ package struct ReceiverConnection: Sendable {
         } catch {
             guard error.code == .notRunning else { throw WaftError(error) }
             return nil
+        }
+    }
+
+    /// Sees the events of the receiver, until it ends the connection or is gone.
+    /// - Parameter see: called for each event, in order; the next event waits for its return.
+    /// - Throws: `WaftError`, `notRunning` when none is running; `CancellationError`.
+    package func watch(_ see: @Sendable (ControlEvent) async -> Void) async throws {
+        do {
+            try await ControlClient.watch(
+                at: ControlSocket(folder: folder), on: MultiThreadedEventLoopGroup.singleton, see)
+        } catch let error as ControlError {
+            throw WaftError(error)
         }
     }
 

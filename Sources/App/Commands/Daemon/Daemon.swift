@@ -2,7 +2,6 @@ import ArgumentParser
 import Control
 import Endpoints
 import Lines
-import NIOPosix
 import Operations
 import Settings
 import Sharing
@@ -51,12 +50,11 @@ enum Daemon {
     /// Watches the running receiver, until it has gone.
     /// - Throws: `CommandError`, 69 when none is running; `CancellationError`.
     static func watch(_ see: @Sendable (ControlEvent) async -> Void) async throws {
-        let home = try CommandContext.forgiving.home
+        let receiver = try CommandContext.forgiving.waft.receiver
         do {
-            let socket = try ControlSocket(folder: home.run)
-            try await ControlClient.watch(at: socket, on: MultiThreadedEventLoopGroup.singleton, see)
-        } catch let error as ControlError {
-            throw failure(error)
+            try await receiver.watch(see)
+        } catch let error as WaftError {
+            throw CommandError(error)
         }
     }
 

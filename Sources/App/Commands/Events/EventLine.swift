@@ -59,14 +59,6 @@ enum EventLine {
     case compare(Compared)
     case paired(Paired)
 
-    // `waft web`
-    case page(OpenedPage)
-    case guest(Guest)
-    case wrongPin(Guest)
-    case newPin(NewPIN)
-    case fetched(FetchedItem)
-    case pageClosed(ClosedPage)
-
     // `waft config`
     case setting(SettingFields)
     case settingChanged(SettingChange.Fields)

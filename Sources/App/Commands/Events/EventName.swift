@@ -22,9 +22,6 @@ enum EventName: String, Encodable, CaseIterable {
     // `waft pair`
     case open, peer, compare, paired
 
-    // `waft web`
-    case page, guest, wrongPin, newPin, fetched, pageClosed
-
     // `waft config`
     case setting, settingChanged, settingFault, settings, settingsFile, settingsSchema
 

@@ -53,8 +53,7 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
         let rendering = ReceiverRendering(json: true, people: context.people)
         let json = options.json
         if !json { ProtectionSuggestion.sayOnce(context) }
-        let receiver = ReceiverStart.receiver(context, sockets: sockets, manager: manager, logger: logger) {
-            event in
+        let receiver = context.waft.makeReceiver(sockets: sockets, manager: manager, logger: logger) { event in
             if json { rendering.show(event) }
             ReceiverLog.write(event, people: context.people, to: logger)
         }
@@ -77,7 +76,7 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
             defer { watch.cancel() }
             try await group.run()
         } catch let failure as ReceiverError {
-            throw ReceiverStart.failure(failure)
+            throw CommandError(WaftError(failure))
         } catch is CancellationError {
             // This is the normal end.
         }

@@ -31,9 +31,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         let end = Cancellation()
         let rendering = ReceiverRendering(json: options.json, people: context.people)
         let once = OnceWatch(isWanted: self.once)
-        let receiver = ReceiverStart.receiver(
-            context, visibility: .everyone, logger: context.logger("waft")
-        ) { event in
+        let receiver = context.waft.makeReceiver(visibility: .everyone) { event in
             rendering.show(event)
             once.see(event)
         }
@@ -62,7 +60,7 @@ struct ReceiveCommand: AsyncParsableCommand {
                 }
             }
         } catch let failure as ReceiverError {
-            throw ReceiverStart.failure(failure)
+            throw CommandError(WaftError(failure))
         } catch is CancellationError {
             // Said below.
         }

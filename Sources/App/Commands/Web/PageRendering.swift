@@ -1,23 +1,20 @@
 import Control
-import Endpoints
 import Glibc
 import Lines
+import Operations
 import QRCodes
 import Sharing
 
 /// The output of `waft web`: text for people, or one JSON document a line.
 struct PageRendering: Sendable {
-    let json: Bool
+    let output: OutputOptions
     let showsCode: Bool
     /// Whether the address carries no secret.
     let byPIN: Bool
     /// Says why this machine is in no network; nil if it is in one.
     var network: @Sendable () -> String? = { (try? CommandContext()).flatMap { NetworkNote.text($0.settings) } }
 
-    /// Why it ended.
-    enum End: String, Encodable {
-        case time, guest, interrupted, receiver
-    }
+    private var json: Bool { output.json }
 
     /// Whether questions about offers go to this terminal.
     var asks: Bool { !json && LineReader.hasTerminal }
@@ -48,28 +45,13 @@ struct PageRendering: Sendable {
     /// The page is at another address.
     func moved(_ page: PageProgress) {
         guard json else { return way(to: page).forEach { Console.shared.result($0) } }
-        guard let address = addresses(of: page).first else { return }
-        EventLine.page(
-            EventLine.OpenedPage(
-                url: url(of: page, at: address), address: address, pin: page.pin, fingerprint: page.fingerprint,
-                plain: page.isPlain, receives: page.takes, itemNames: page.items, seconds: page.secondsLeft)
-        ).print()
-    }
-
-    private func addresses(of page: PageProgress) -> [String] {
-        page.authorities.map { "\(page.isPlain ? "http" : "https")://\($0)/" }
-    }
-
-    private func url(of page: PageProgress, at address: String) -> String? {
-        byPIN ? nil : address.dropLast() + page.path
+        if let line = PageLine(page, byPIN: byPIN) { output.show(line, as: []) }
     }
 
     /// The addresses, the code and the PIN. There is no code for an address that leads guests to their own machine.
     func way(to page: PageProgress) -> [String] {
-        let addresses = addresses(of: page)
-        guard let address = addresses.first else { return [] }
-        let isLocal = PagePlace.areLocal(page.authorities)
-        let url = url(of: page, at: address)
+        guard let line = PageLine(page, byPIN: byPIN) else { return [] }
+        let (address, url, isLocal) = (line.address, line.url, page.isLocal)
         var lines: [String] = []
         if isLocal {
             let cause =
@@ -80,7 +62,7 @@ struct PageRendering: Sendable {
             lines.append("The address for guests follows here when there is one.")
         } else {
             if let cause = network() { lines.append("Perhaps no other machine can reach this page: \(cause).") }
-            lines += addresses.dropFirst().prefix(3).map { "It is also at  \($0)" }
+            lines += page.addresses.dropFirst().prefix(3).map { "It is also at  \($0)" }
         }
         let code = showsCode && !isLocal ? QRCode(url ?? address) : nil
         lines += (code?.lines() ?? []).map { PageCode.colours.0 + $0 + PageCode.colours.1 }
@@ -105,35 +87,31 @@ struct PageRendering: Sendable {
         return "It is open for \(VisibleCommand.words(Int64(seconds))), or until Ctrl-C."
     }
 
-    func show(_ step: PageProgress.Step) {
-        let address = step.address ?? "an unknown address"
-        switch step.kind {
-        case .entered:
-            let browser = TerminalText.escaped(step.browser ?? "", limit: 80)
-            if json { return EventLine.guest(EventLine.Guest(address: step.address, browser: step.browser)).print() }
-            Console.shared.result("\(address) has opened the page (\(browser))")
-        case .wrongPIN:
-            if json { return EventLine.wrongPin(EventLine.Guest(address: step.address)).print() }
-            Console.shared.result("\(address) has typed a wrong PIN")
-        case .newPIN:
-            if json { return EventLine.newPin(EventLine.NewPIN(pin: step.pin)).print() }
-            let now =
-                step.pin.map { "the PIN is now  \(Self.digits($0))" }
-                ?? (byPIN ? "no PIN opens it any more: run waft web again" : "guests get in by the code only")
-            Console.shared.result("Too many wrong PINs were typed: \(now)")
-        case .fetched:
-            let isWhole = step.isWhole ?? false
-            if json {
-                return EventLine.fetched(
-                    EventLine.FetchedItem(address: step.address, name: step.name ?? "", whole: isWhole)
-                ).print()
-            }
-            let name = TerminalText.escaped(step.name ?? "", limit: 256)
-            Console.shared.result("\(address) has \(isWhole ? "fetched" : "broken off fetching") \(name)")
+    func show(_ event: Pages.Event) {
+        switch event {
+        case .guest(let line): output.show(line, as: [words(line)])
+        case .moved(let page): moved(page)
+        case .receiver(let event): show(event)
         }
     }
 
-    func show(_ event: ControlEvent) {
+    private func words(_ line: GuestLine) -> String {
+        let address = line.address ?? "an unknown address"
+        switch line.kind {
+        case .guest: return "\(address) has opened the page (\(TerminalText.escaped(line.browser ?? "", limit: 80)))"
+        case .wrongPin: return "\(address) has typed a wrong PIN"
+        case .newPin:
+            let now =
+                line.pin.map { "the PIN is now  \(Self.digits($0))" }
+                ?? (byPIN ? "no PIN opens it any more: run waft web again" : "guests get in by the code only")
+            return "Too many wrong PINs were typed: \(now)"
+        case .fetched:
+            let name = TerminalText.escaped(line.name ?? "", limit: 256)
+            return "\(address) has \(line.whole == true ? "fetched" : "broken off fetching") \(name)"
+        }
+    }
+
+    private func show(_ event: ControlEvent) {
         if json { return Console.shared.result(event.json) }
         switch event {
         case .offer, .answered:
@@ -150,11 +128,11 @@ struct PageRendering: Sendable {
         case .progress, .arrival, .ended, .ready, .visibility, .settings, .contacts, .protection: break
         }
     }
+}
 
-    /// - Parameter stays: whether the settings keep the page open.
-    func closed(_ end: End, stays: Bool = false) {
-        if json { return EventLine.pageClosed(EventLine.ClosedPage(end: end)).print() }
-        if stays, end == .interrupted { return Console.shared.result("The page stays open.") }
+extension PageClosedLine: WordedLine {
+    var words: [String] {
+        if stays, end == .interrupted { return ["The page stays open."] }
         let why =
             switch end {
             case .time: "its time is over"
@@ -162,7 +140,7 @@ struct PageRendering: Sendable {
             case .interrupted: "you have ended it"
             case .receiver: "the receiver has ended"
             }
-        Console.shared.result("The page is closed: \(why).")
+        return ["The page is closed: \(why)."]
     }
 }
 

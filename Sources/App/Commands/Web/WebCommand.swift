@@ -4,6 +4,7 @@ import Control
 import Lines
 import Operations
 import Sharing
+import Synchronization
 
 /// `waft web`: a page for guests who have only a browser.
 struct WebCommand: AsyncParsableCommand {
@@ -52,8 +53,74 @@ struct WebCommand: AsyncParsableCommand {
 
     func run() async throws {
         let opening = try self.opening()
-        let rendering = PageRendering(json: output.json, showsCode: !noQR, byPIN: pin)
-        try await PageHost(opening: opening, rendering: rendering).run()
+        let rendering = PageRendering(output: output, showsCode: !noQR, byPIN: pin)
+        let pages = try CommandContext().waft.pages
+        do {
+            try await pages.withPage(opening) { try await Self.follow($0, pages, rendering) }
+        } catch let failure as WaftError {
+            throw CommandError(failure)
+        }
+    }
+
+    private static func follow(_ page: PageProgress, _ pages: Pages, _ rendering: PageRendering) async throws {
+        let end = Cancellation()
+        let reason = Mutex<PageProgress.End?>(nil)
+        do {
+            try await Interruption.watching(end, goodbye: .zero) {
+                // Signals are watched from here on.
+                rendering.opened(page)
+                let over = try await watch(page, pages, rendering)
+                reason.withLock { $0 = over }
+            }
+        } catch is CancellationError {
+            // Handled below.
+        } catch {
+            guard end.isRequested else { throw error }
+        }
+        if end.isRequested {
+            // The cancelled task is another one, so these requests still reach the receiver.
+            await pages.close(page)
+            return rendering.output.show(PageClosedLine(.interrupted, stays: page.isStanding))
+        }
+        switch reason.withLock({ $0 }) {
+        case .time: rendering.output.show(PageClosedLine(.time))
+        case .guest: rendering.output.show(PageClosedLine(.guest))
+        case .command, .receiver, nil:
+            rendering.output.show(PageClosedLine(.receiver))
+            throw WaftExit.notRunning.code
+        }
+    }
+
+    /// Shows everything that happens on the page until it is closed, and asks about offers at the terminal.
+    private static func watch(
+        _ page: PageProgress, _ pages: Pages, _ rendering: PageRendering
+    ) async throws -> PageProgress.End? {
+        let (questions, asking) = AsyncStream<ConsentPrompt.Event>.makeStream()
+        return try await withThrowingTaskGroup(of: PageProgress.End?.self) { group in
+            group.addTask {
+                try await pages.follow(page) { event in
+                    rendering.show(event)
+                    switch event {
+                    case .receiver(.offer(let offer)): asking.yield(.waiting(offer))
+                    case .receiver(.answered(let answer)):
+                        if let number = answer.offer { asking.yield(.settled(number, wasAnswered: !answer.isExpired)) }
+                    default: break
+                    }
+                }
+            }
+            if page.takes, rendering.asks {
+                group.addTask {
+                    await ConsentPrompt.run(questions) { number, accept in
+                        Task { _ = try? await Daemon.ask(.answer(offer: number, accept: accept)) }
+                    }
+                    // The terminal has closed, but the page stays.
+                    try await Task.sleep(for: .seconds(86_400 * 365))
+                    return nil
+                }
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
     }
 
     private func opening() throws(CommandError) -> PageOpening {
@@ -76,9 +143,9 @@ struct WebCommand: AsyncParsableCommand {
     /// Absolute: the receiver has another working folder.
     private func paths() throws(CommandError) -> [String] {
         guard !items.isEmpty else { return [] }
-        guard items.count <= PageHost.maximumItems else {
+        guard items.count <= Pages.maximumItems else {
             throw CommandError(
-                .usage, "\(items.count) items are too many: a page has at most \(PageHost.maximumItems)",
+                .usage, "\(items.count) items are too many: a page has at most \(Pages.maximumItems)",
                 hint: "share the folder that they are in: it is one item")
         }
         guard !items.contains("-") else {

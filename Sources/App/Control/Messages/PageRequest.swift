@@ -1,3 +1,5 @@
+package import Lines
+
 // The page for guests over the control socket. A command opens a page, follows it, and closes it.
 
 /// A command's request about the page for guests.
@@ -9,20 +11,4 @@ package enum PageRequest: Codable, Sendable, Equatable {
     case follow(ticket: Int, seen: Int)
     /// Closes the page. One that the settings keep open stays.
     case close(ticket: Int)
-}
-
-/// A page that is to be opened.
-package struct PageOpening: Codable, Sendable, Equatable {
-    /// Absolute paths of the files and folders that guests can fetch.
-    package var items: [String] = []
-    /// How long it is open; nil for as long as the command follows it.
-    package var seconds: Double?
-    /// Whether guests can send something.
-    package var takes = true
-    /// Whether it is for one guest, until a transfer of that guest has ended.
-    package var isOnce = false
-    /// Whether it is without encryption.
-    package var isPlain = false
-
-    package init() {}
 }

@@ -1,5 +1,6 @@
 import Control
 import Executors
+import Lines
 import Sharing
 
 extension GuestDesk {

@@ -1,6 +1,7 @@
 import Control
 import Endpoints
 import ItemSources
+import Lines
 import Settings
 import Sharing
 import Streams
@@ -42,7 +43,7 @@ final class GuestDesk: PageHosting {
         let page: GuestPage
         var progress: PageProgress
         /// Each with its revision.
-        var steps: [(revision: Int, step: PageProgress.Step)] = []
+        var steps: [(revision: Int, step: GuestLine)] = []
         /// The time of the command's last request.
         var heard = ContinuousClock.now
 
@@ -229,7 +230,7 @@ final class GuestDesk: PageHosting {
     func saw(_ step: GuestStep, on page: GuestPage) {
         change(page.number) { desk in
             if case .newPIN(let pin) = step { desk.progress.pin = pin }
-            desk.steps.append((desk.progress.revision + 1, PageProgress.Step(step)))
+            desk.steps.append((desk.progress.revision + 1, GuestLine(step)))
             if desk.steps.count > PageProgress.maximumSteps { desk.steps.removeFirst() }
         }
     }
@@ -260,19 +261,19 @@ final class GuestDesk: PageHosting {
     }
 }
 
-extension PageProgress.Step {
+extension GuestLine {
     fileprivate init(_ step: GuestStep) {
         switch step {
         case .entered(let address, let browser):
-            self.init(.entered, address: address)
+            self.init(.guest, address: address)
             self.browser = browser
-        case .wrongPIN(let address): self.init(.wrongPIN, address: address)
+        case .wrongPIN(let address): self.init(.wrongPin, address: address)
         case .newPIN(let pin):
-            self.init(.newPIN, address: nil)
+            self.init(.newPin)
             self.pin = pin
         case .fetched(let address, let name, let isWhole):
             self.init(.fetched, address: address)
-            (self.name, self.isWhole) = (name, isWhole)
+            (self.name, self.whole) = (name, isWhole)
         }
     }
 }
