@@ -30,13 +30,13 @@ package struct QueuedItems: Sendable {
 
     fileprivate func add(_ number: Int, to draft: OutboxDraft) throws {
         let source = sources[number]
-        // A program makes its item now: there is no peer that could accept it first.
-        if source is ProgramSource { return try draft.addCopy(of: source) }
+        // What can be read once only, such as standard input or the output of a program, is read now: there is no peer that
+        // could accept it first.
+        guard source.isRepeatable else { return try draft.addCopy(of: source) }
         switch number {
         case ..<paths.count:
             let path = paths[number]
-            // Standard input cannot be read later.
-            if path == "-" || isSnapshot { return try draft.addCopy(of: source) }
+            if isSnapshot { return try draft.addCopy(of: source) }
             try draft.addReference(source, path: PathText.absolute(path))
         case ..<(paths.count + texts.count):
             try draft.addText(texts[number - paths.count], offered: source.offered)

@@ -28,6 +28,8 @@ struct Placeholder: Decodable {
     /// Whether `item` can be asked more than once.
     var repeatable: Bool?
 
+    init(name: String) { self.name = name }
+
     /// - Throws: one clause.
     static func read(_ bytes: [UInt8]) throws(PlaceholderError) -> Placeholder {
         do {

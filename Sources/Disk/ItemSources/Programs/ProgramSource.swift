@@ -102,14 +102,14 @@ package final class ProgramSource: RecipientItemSource {
         let program = try Self.start(origin, path, ["item"], variables)
         if offered.kind == .tree {
             return try TarReading(
-                program, origin: origin, bytes: offered.size ?? 0, entries: offered.entries ?? 1)
+                program, origin: origin, size: offered.size ?? 0, entries: offered.entries ?? 1)
         }
-        let reading = ProgramReading(program, origin: origin, size: offered.size)
+        let reading = StreamReading(program, origin: origin, size: offered.size)
         return offered.kind == .url ? try link(reading) : reading
     }
 
     /// The file that stands for the URL that the program has printed.
-    private func link(_ reading: ProgramReading) throws(SourceError) -> any ItemReading {
+    private func link(_ reading: StreamReading) throws(SourceError) -> any ItemReading {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: 2 * InternetShortcut.maximumBytes, alignment: 1)
         defer { buffer.deallocate() }

@@ -3,7 +3,7 @@ import CArchiveShims
 import Sharing
 import SystemCalls
 
-/// Reads the output of a program, a tar archive, as one folder.
+/// Reads bytes on their way, a tar archive, as one folder.
 ///
 /// A folder stands before its contents, and all its contents stand together: as `tar` and `git archive` write them.
 final class TarReading: ItemReading {
@@ -17,7 +17,7 @@ final class TarReading: ItemReading {
     private let libarchive: CArchiveShims_Functions
     /// `struct archive *`, owned.
     private let archive: OpaquePointer
-    private let output: ProgramOutput
+    private let output: ArchiveBytes
     private let origin: String
     private let promised: (bytes: UInt64, entries: UInt64)
     private var totals = TreeTotals()
@@ -41,15 +41,15 @@ final class TarReading: ItemReading {
     }
 
     /// - Parameters:
-    ///   - bytes: of all files, as promised.
+    ///   - size: bytes of all files, as promised.
     ///   - entries: files, folders and links, the folder itself included, as promised.
     /// - Throws: `SourceError` if there is no libarchive, or the output is no archive.
-    init(_ program: ChildProgram, origin: String, bytes: UInt64, entries: UInt64) throws(SourceError) {
+    init(_ bytes: any ItemBytes, origin: String, size: UInt64, entries: UInt64) throws(SourceError) {
         guard let libarchive = CArchiveShims_shared()?.pointee, let archive = libarchive.archive_read_new() else {
             throw .at(origin, .unreadable, "makes a folder, which needs libarchive; install libarchive13")
         }
-        (self.libarchive, self.archive, self.origin, promised) = (libarchive, archive, origin, (bytes, entries))
-        output = ProgramOutput(program, origin: origin)
+        (self.libarchive, self.archive, self.origin, promised) = (libarchive, archive, origin, (size, entries))
+        output = ArchiveBytes(bytes, origin: origin)
         _ = libarchive.archive_read_support_format_tar(archive)
         // The output outlives the archive: this object owns both.
         let data = Unmanaged.passUnretained(output).toOpaque()
@@ -58,7 +58,7 @@ final class TarReading: ItemReading {
 
     deinit {
         _ = libarchive.archive_read_free(archive)
-        output.program.end()
+        output.source.end()
     }
 
     func next() throws(SourceError) -> ContentStep? {
@@ -186,14 +186,14 @@ final class TarReading: ItemReading {
     }
 }
 
-/// The output of a program that makes an archive.
-private final class ProgramOutput {
+/// The bytes of an archive, for libarchive.
+private final class ArchiveBytes {
     /// A header with all of its names.
     private static let headerBytes = 4 << 20
     /// Behind the end of the archive, where there are zeros.
     private static let restBytes = 1 << 20
 
-    let program: ChildProgram
+    let source: any ItemBytes
     private let origin: String
     /// Owned.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
@@ -201,7 +201,7 @@ private final class ProgramOutput {
     /// Bytes that may still come before the header ends.
     private var allowance = Int.max
 
-    init(_ program: ChildProgram, origin: String) { (self.program, self.origin) = (program, origin) }
+    init(_ source: any ItemBytes, origin: String) { (self.source, self.origin) = (source, origin) }
 
     deinit { buffer.deallocate() }
 
@@ -212,7 +212,7 @@ private final class ProgramOutput {
     func read() -> UnsafeRawBufferPointer? {
         guard fault == nil else { return nil }
         do throws(SystemError) {
-            guard let count = try program.read(into: buffer, isOver: { Task.isCancelled }) else {
+            guard let count = try source.read(into: buffer, isOver: { Task.isCancelled }) else {
                 fault = .at(origin, .unreadable, "was not read to its end")
                 return nil
             }
@@ -233,7 +233,7 @@ private final class ProgramOutput {
         var rest = Self.restBytes
         while rest > 0, let bytes = read(), bytes.count > 0 { rest -= bytes.count }
         if let fault { throw fault }
-        try program.end(makingItemOf: origin)
+        try source.end(makingItemOf: origin)
     }
 }
 
@@ -241,7 +241,7 @@ private final class ProgramOutput {
 private func readOutput(
     _: OpaquePointer?, data: UnsafeMutableRawPointer?, block: UnsafeMutablePointer<UnsafeRawPointer?>?
 ) -> la_ssize_t {
-    guard let data, let bytes = Unmanaged<ProgramOutput>.fromOpaque(data).takeUnretainedValue().read() else {
+    guard let data, let bytes = Unmanaged<ArchiveBytes>.fromOpaque(data).takeUnretainedValue().read() else {
         return la_ssize_t(ARCHIVE_FATAL)
     }
     block?.pointee = bytes.baseAddress

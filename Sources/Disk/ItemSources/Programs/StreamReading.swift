@@ -1,22 +1,37 @@
 import Sharing
 import SystemCalls
 
-/// Reads the output of a program as one file.
-final class ProgramReading: ItemReading {
-    private let program: ChildProgram
+/// The bytes of an item on their way to its reader: the output of a program, or what another part of this process hands
+/// over.
+protocol ItemBytes: AnyObject, Sendable {
+    /// Reads bytes as soon as there are some.
+    /// - Parameter isOver: asked every 0.1 s while there are none.
+    /// - Returns: the number of bytes; 0 at the end, nil if it is over.
+    /// - Throws: the error of read(2).
+    func read(into buffer: UnsafeMutableRawBufferPointer, isOver: () -> Bool) throws(SystemError) -> Int?
+    /// All bytes were read.
+    /// - Throws: `SourceError` if its maker does not say that the item is whole.
+    func end(makingItemOf origin: String) throws(SourceError)
+    /// No more bytes are wanted.
+    func end()
+}
+
+/// Reads bytes on their way as one file.
+final class StreamReading: ItemReading {
+    private let bytes: any ItemBytes
     private let origin: String
-    /// The number of bytes that the program has promised; nil if none.
+    /// The number of bytes that are promised; nil if none.
     private let size: UInt64?
     private var count: UInt64 = 0
     private var hasBegun = false
     private var hasEnded = false
 
-    init(_ program: ChildProgram, origin: String, size: UInt64?) {
-        (self.program, self.origin, self.size) = (program, origin, size)
+    init(_ bytes: any ItemBytes, origin: String, size: UInt64?) {
+        (self.bytes, self.origin, self.size) = (bytes, origin, size)
     }
 
     deinit {
-        program.end()
+        bytes.end()
     }
 
     func next() -> ContentStep? {
@@ -36,7 +51,7 @@ final class ProgramReading: ItemReading {
         if hasEnded { return 0 }
         let read: Int?
         do throws(SystemError) {
-            read = try program.read(into: buffer) { Task.isCancelled }
+            read = try bytes.read(into: buffer) { Task.isCancelled }
         } catch {
             throw .at(origin, .unreadable, "cannot be read (\(error))")
         }
@@ -47,9 +62,9 @@ final class ProgramReading: ItemReading {
         return read
     }
 
-    /// The item is whole if the program says so.
+    /// The item is whole if its maker says so.
     private func end() throws(SourceError) {
-        try program.end(makingItemOf: origin)
+        try bytes.end(makingItemOf: origin)
         if let size, count < size {
             throw .changed(origin, "it made \(count) bytes of the \(size) that it had promised")
         }
@@ -57,7 +72,7 @@ final class ProgramReading: ItemReading {
     }
 }
 
-extension ChildProgram {
+extension ChildProgram: ItemBytes {
     /// How long a program may run on after the end of its output.
     private static let endTime = Duration.seconds(10)
 
