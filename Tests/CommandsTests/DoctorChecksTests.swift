@@ -5,6 +5,7 @@ import Foundation
 import HandlerCatalog
 import HookSandbox
 import Inbox
+import Lines
 import Protection
 import Settings
 import Sharing
@@ -35,8 +36,8 @@ struct DoctorChecksTests {
         let check = AwakeCheck { nil }
         #expect(await check.findings(scene).map(\.result) == [.ok])
         var running = scene
-        var status = DaemonStatus(
-            name: "study", id: "", port: 1, inbox: "/", accept: "ask", discovery: "off", freeRoom: nil,
+        var status = StatusLine(
+            name: "study", id: "", port: 1, inbox: "/", accept: "ask", discovery: "off", free: nil,
             waitingOffers: 0, activeTransfers: 0, processID: 1, hook: nil)
         status.wakeFault = "logind refuses it"
         running.receiver = .running(status)

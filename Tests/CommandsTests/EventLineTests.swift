@@ -57,7 +57,23 @@ private struct Samples {
             arriving, sent, CancelledLine(transfer: offer.transfer.text),
             JobLine(record, person: Acquaintances.nobody.person), JobCancelledLine(job: 1),
             JobRetriedLine(job: 1, daemon: true), JobRemovedLine(job: 1), JobsRemovedLine(jobCount: 1),
-        ] + sending() + receivingLines() + page()
+        ] + sending() + receivingLines() + page() + machineLines()
+    }
+
+    private func machineLines() -> [any Line] {
+        let settings = Settings(hostName: "kitchen")
+        return [
+            SettingLine(SettingKey.all[0], settings) { "\($0) \($1)" },
+            SettingChangedLine(
+                setting: "name", values: ["kitchen"], formerValues: ["vm"], inUse: true,
+                value: .init(text: "kitchen", isDefault: false), formerValue: .init(text: "vm", isDefault: true)),
+            SettingFaultLine(path: "/a", line: 3, reason: "unknown setting", receiverStarts: false),
+            SettingsLine(changed: ["port"]), SettingsLine(faults: ["line 3: unknown setting"]),
+            SettingsFileLine(path: "/a", exists: false), SettingsSchemaLine(),
+            StatusLine(
+                name: "kitchen", id: id.text, port: 1, inbox: "/in", accept: "ask", discovery: "off", free: nil,
+                waitingOffers: 0, activeTransfers: 0, processID: 1, hook: nil),
+        ]
     }
 
     private func sending() -> [any Line] {
@@ -104,15 +120,7 @@ private struct Samples {
         ] + [OfferPreviewLine(1, shown, item: 0)].compactMap(\.self)
     }
 
-    private func receiving() -> [EventLine] {
-        [
-            .failed(.sending(failure, to: "study", .timeout)),
-            .status(
-                StatusFields(
-                    name: "kitchen", id: id.text, port: 1, inbox: "/in", accept: "ask", discovery: "off",
-                    waitingOffers: 0, activeTransfers: 0, processID: 1)),
-        ]
-    }
+    private func receiving() -> [EventLine] { [.failed(.sending(failure, to: "study", .timeout))] }
 
     private func peers() -> [EventLine] {
         let unproven = PeerID.unproven(.keyless, seed: [])
@@ -300,15 +308,6 @@ private struct Samples {
             .policyDecision(
                 PolicyTestCommand.Fields(path: "/a", type: "public.data", outcome: "ask", explanation: "no rule")),
             .visibility(VisibleCommand.Fields(visibility: "off")),
-            .setting(SettingFields(SettingKey.all[0], Settings(hostName: "kitchen"))),
-            .settingChanged(
-                SettingChange.Fields(setting: "name", values: ["kitchen"], formerValues: ["vm"], inUse: true)),
-            .settingFault(
-                ConfigCheckCommand.Fields(path: "/a", line: 3, reason: "unknown setting", receiverStarts: false)),
-            .settings(EventLine.SettingsState(SettingsReport(changed: ["port"]))),
-            .settings(EventLine.SettingsState(SettingsReport(faults: ["line 3: unknown setting"]))),
-            .settingsFile(ConfigPathCommand.Fields(path: "/a", exists: false)),
-            .settingsSchema(ConfigSchemaCommand.Fields()),
             .protectionExport(
                 ProtectionExportCommand.Fields(
                     recipientsPath: "/r", identityPath: "/i", openCommand: "age -d -i /i FILE.age > FILE")),

@@ -1,4 +1,5 @@
 import Foundation
+import Lines
 import Logging
 import NIOCore
 import NIOPosix
@@ -11,8 +12,8 @@ import Testing
 let group = MultiThreadedEventLoopGroup.singleton
 let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-let status = DaemonStatus(
-    name: "kitchen", id: "k7qf", port: 9_238, inbox: "/in", accept: "ask", discovery: "off", freeRoom: 7,
+let status = StatusLine(
+    name: "kitchen", id: "k7qf", port: 9_238, inbox: "/in", accept: "ask", discovery: "off", free: 7,
     waitingOffers: 1, activeTransfers: 2, processID: 3, hook: nil)
 
 /// Runs a control server in a folder while `body` runs. The server answers with `answer`.

@@ -3,6 +3,7 @@ import Control
 import Endpoints
 import Executors
 import Foundation
+import Lines
 import Logging
 import NIOPosix
 import SecureTransport

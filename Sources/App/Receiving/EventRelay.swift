@@ -65,9 +65,9 @@ final class EventRelay: Sendable {
         case .reception(.ended(let transfer, let peer, _, let fault)):
             progress.withLock { _ = $0.removeValue(forKey: transfer) }
             tell(.ended(ArrivedLine(transfer, from: peer, fault)))
-        case .settings(let report):
-            tell(.settings(report))
-            guard report.changed.contains("name"), var line = ready.withLock({ $0 }) else { return }
+        case .settings(let settings):
+            tell(.settings(settings))
+            guard settings.changedSettings?.contains("name") == true, var line = ready.withLock({ $0 }) else { return }
             line.name = name()
             tell(.ready(line))
         case .protection(let report):

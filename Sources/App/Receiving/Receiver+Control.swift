@@ -181,28 +181,27 @@ extension Receiver {
         }
     }
 
-    private func status(_ parts: ReceiverParts) async -> DaemonStatus {
+    private func status(_ parts: ReceiverParts) async -> StatusLine {
         let standing = standing.withLock { $0 }
         let first = parts.endpoints.first.flatMap { standing.endpoints[$0.dialect] }
         let snapshot = parts.catalog.current
-        var status = DaemonStatus(
-            name: settings.name,
-            id: standing.id?.text ?? "",
-            port: first?.port ?? 0,
-            inbox: home.inbox,
-            accept: settings.accept.rawValue,
-            discovery: first?.words ?? "off",
-            freeRoom: try? parts.inbox.freeRoom(),
-            waitingOffers: consent.offers.count,
-            activeTransfers: parts.reception.openTransfers,
-            processID: Int(getpid()),
-            hook: plan.programs.current.hook?.executable
-        )
+        let dialects = parts.endpoints.dropFirst().map { endpoint in
+            StatusLine.Dialect(
+                name: endpoint.dialect.name,
+                title: endpoint.dialect.isByInvitation ? "guests" : endpoint.dialect.title,
+                words: standing.endpoints[endpoint.dialect]?.words ?? "off")
+        }
+        var status = StatusLine(
+            name: settings.name, id: standing.id?.text ?? "", port: first?.port ?? 0, inbox: home.inbox,
+            accept: settings.accept.rawValue, discovery: first?.words ?? "off", dialects: dialects,
+            free: try? parts.inbox.freeRoom(), waitingOffers: consent.offers.count,
+            activeTransfers: parts.reception.openTransfers, processID: Int(getpid()),
+            hook: plan.programs.current.hook?.executable)
         status.transfers = Array(
             parts.moving.all(accepted: parts.reception.underWay).filter { !$0.isOver }
-                .prefix(DaemonStatus.shownTransfers))
-        if status.freeRoom == nil {
-            do throws(TransferError) { status.freeRoom = try parts.inbox.freeRoom() } catch {
+                .prefix(StatusLine.shownTransfers))
+        if status.free == nil {
+            do throws(TransferError) { status.free = try parts.inbox.freeRoom() } catch {
                 status.inboxFault =
                     error.message
                     + (error == .anotherInbox ? "; to use the folder that is there now: waft inbox adopt" : "")
@@ -214,38 +213,41 @@ extension Receiver {
         status.programFaults = missing.isEmpty ? nil : missing
         let reloaded = await reload.standing
         status.settingsFaults = reloaded.faults.isEmpty ? nil : reloaded.faults
-        status.settingsSince = reloaded.since.milliseconds
-        status.dialects = parts.endpoints.dropFirst().map { endpoint in
-            DialectStatus(
-                name: endpoint.dialect.name,
-                title: endpoint.dialect.isByInvitation ? "guests" : endpoint.dialect.title,
-                words: standing.endpoints[endpoint.dialect]?.words ?? "off")
-        }
-        status.visible = parts.door.visibility.rawValue
-        status.visibleStored = parts.door.overriddenVisibility?.rawValue
+        status.settingsSince = LineTime(reloaded.since)
+        status.visibility = parts.door.visibility.rawValue
+        status.visibilityStored = parts.door.overriddenVisibility?.rawValue
         if let next = parts.door.nextVisibility {
-            (status.visibleSeconds, status.visibleThen) = (next.seconds, next.visibility.rawValue)
+            (status.visibilitySeconds, status.visibilityThen) = (next.seconds, next.visibility.rawValue)
         }
         if settings.inhibitsSleep { status.wakeFault = plan.inhibitor.refusal?.words }
-        status.sandbox = "\(HookSandbox.support)"
-        status.handlers = snapshot.bundles.count(where: snapshot.isEnabled)
+        status.kernel = "\(HookSandbox.support)"
+        status.handlerCount = snapshot.bundles.count(where: snapshot.isEnabled)
         let jobs = parts.outbox.summary
         (status.waitingJobs, status.sendingJobs, status.failedJobs) = (jobs.waiting, jobs.sending, jobs.failed)
         let partials = parts.inbox.partials
         (status.keptPartials, status.keptBytes) = (partials.count, partials.bytes)
         let unsettled = parts.reception.unsettledItems
         if unsettled > 0 {
-            status.journalError = "stored items that are not recorded yet: \(unsettled); tried again every 30 seconds"
+            status.journalFault = "stored items that are not recorded yet: \(unsettled); tried again every 30 seconds"
         }
-        do throws(JournalError) { try parts.journal.checkPlace() } catch { status.journalError = error.description }
+        do throws(JournalError) { try parts.journal.checkPlace() } catch { status.journalFault = error.description }
         if let deliveries = try? parts.journal.summary() {
             status.waitingDeliveries = deliveries.waiting
             status.parkedDeliveries = deliveries.parked
             status.failedDeliveries = deliveries.failed
         }
-        status.protection = parts.protectionReport
+        status.protect(parts.protectionReport)
         let damage = home.damage(home.contactBook(logger), parts.journal)
         status.damage = damage.isEmpty ? nil : damage
         return status
+    }
+}
+
+extension StatusLine {
+    fileprivate mutating func protect(_ report: ProtectionReport) {
+        (protection, unlocked, unlockedOnce) = (report.protection, report.isUnlocked, report.wasUnlocked)
+        (locking, protectionSince) = (report.isLocking == true ? true : nil, LineTime(milliseconds: report.since))
+        (waitingItems, protectionFault) = (report.waitingItems, report.fault)
+        (isProtectionSetUp, isDropBox) = (report.isSetUp, report.isDropBox)
     }
 }

@@ -1,5 +1,6 @@
 package import Contacts
 package import Control
+package import Lines
 package import Sharing
 
 /// An event of a running receiver, for display.
@@ -14,7 +15,7 @@ package enum ReceiverEvent: Sendable {
     ///   - reason: one clause.
     case remarked(Offer, from: PeerID, entry: String, reason: String)
     /// The settings were read again, and are in effect or not.
-    case settings(SettingsReport)
+    case settings(SettingsLine)
     /// The receiver was locked or unlocked.
     case protection(ProtectionReport)
 }

@@ -3,6 +3,7 @@ import Control
 import Endpoints
 import Foundation
 import Inbox
+import Lines
 import Logging
 import Settings
 import Sharing
@@ -17,7 +18,7 @@ actor SettingsReload {
     private var faults: [String] = []
     /// The missing programs that are in the log.
     private var said: Set<String> = []
-    private var last: Task<SettingsReport, Never>?
+    private var last: Task<SettingsLine, Never>?
     /// When the settings that are in use were read.
     private var since = WallTime.now
 
@@ -34,7 +35,7 @@ actor SettingsReload {
     /// Reads the settings and uses them. Nothing changes if there is a fault.
     /// - Parameter ports: those on which the endpoints listen.
     func reload(_ parts: ReceiverParts, listeningOn ports: @escaping @Sendable () -> [Dialect: Int]) async
-        -> SettingsReport
+        -> SettingsLine
     {
         // One after the other: the last reading counts in the end.
         let before = last
@@ -46,11 +47,11 @@ actor SettingsReload {
         return await reading.value
     }
 
-    private func read(_ parts: ReceiverParts, _ ports: [Dialect: Int]) async -> SettingsReport {
+    private func read(_ parts: ReceiverParts, _ ports: [Dialect: Int]) async -> SettingsLine {
         plan.reports?.reloading()
         defer { plan.reports?.reloaded() }
         let stamp = plan.home.configurationStamp
-        var report = SettingsReport()
+        var report = SettingsLine()
         let old = plan.settings
         do {
             try plan.home.checkTrust()
@@ -58,25 +59,25 @@ actor SettingsReload {
             try judge(new)
             let programs = ReceiverPrograms(new, plan.home, plan.logger)
             try await Self.check(new, parts, ports)
-            report.overridden = overridden
-            report.changed = SettingKey.all.filter { !$0.isSame(in: old, and: new) }.map(\.name)
+            let changed = SettingKey.all.filter { !$0.isSame(in: old, and: new) }.map(\.name)
+            report = SettingsLine(changed: changed, overridden: overridden)
             (faults, since) = ([], .now)
             plan.live.use(new)
             plan.programs.use(programs)
-            await parts.settingsChanged(report.changed)
+            await parts.settingsChanged(changed)
         } catch let error as Settings.InvalidError {
             let place = error.file.map { $0 + ": " } ?? ""
-            report.faults = error.faults.map { place + $0.text }
+            report = SettingsLine(faults: error.faults.map { place + $0.text })
         } catch let error as ReceiverError {
-            report.faults = [error.description]
+            report = SettingsLine(faults: [error.description])
         } catch {
-            report.faults = ["\(error)"]
+            report = SettingsLine(faults: ["\(error)"])
         }
         self.stamp = stamp
-        if report.faults.isEmpty {
-            if !report.changed.isEmpty {
+        if report.ok {
+            if let changed = report.changedSettings {
                 plan.logger.notice(
-                    "the settings have changed", metadata: ["settings": "\(report.changed.joined(separator: ", "))"])
+                    "the settings have changed", metadata: ["settings": "\(changed.joined(separator: ", "))"])
             }
         } else {
             faults = report.faults
@@ -84,7 +85,7 @@ actor SettingsReload {
                 plan.logger.error("the settings are not used; those of before stay", metadata: ["reason": "\(fault)"])
             }
         }
-        if !report.changed.isEmpty || !report.faults.isEmpty { plan.observe(.settings(report)) }
+        if report.changedSettings != nil || !report.ok { plan.observe(.settings(report)) }
         return report
     }
 

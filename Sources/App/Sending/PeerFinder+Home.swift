@@ -2,6 +2,7 @@ import Contacts
 import Control
 import Endpoints
 import Executors
+import Lines
 package import Logging
 import NIOPosix
 import SecureTransport
@@ -34,7 +35,7 @@ extension Home {
                 case .status(let status)? = try? await ControlClient.ask(
                     .status, at: socket, on: MultiThreadedEventLoopGroup.singleton, timeout: .seconds(1))
             else { return false }
-            return status.visible == Visibility.everyone.rawValue
+            return status.visibility == Visibility.everyone.rawValue
         }
     }
 }

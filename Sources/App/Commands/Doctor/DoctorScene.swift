@@ -2,7 +2,9 @@ import Contacts
 import Control
 import Endpoints
 import Foundation
+import Lines
 import NIOPosix
+import Operations
 import Sending
 import Settings
 import Sharing
@@ -12,7 +14,7 @@ import SystemCalls
 struct DoctorScene: Sendable {
     /// The receiver of this home.
     enum Receiver: Sendable {
-        case running(DaemonStatus)
+        case running(StatusLine)
         case none
         /// One line.
         case silent(String)
@@ -32,7 +34,7 @@ struct DoctorScene: Sendable {
     var peer: PeerReference?
 
     /// The status of the running receiver.
-    var status: DaemonStatus? {
+    var status: StatusLine? {
         if case .running(let status) = receiver { return status }
         return nil
     }
@@ -44,7 +46,7 @@ struct DoctorScene: Sendable {
     /// Reads the home and the settings, and asks the receiver.
     static func look(_ environment: [String: String], peer: PeerReference?) async -> DoctorScene {
         var scene = DoctorScene(
-            environment: environment, settings: Settings(hostName: CommandContext.hostName), peer: peer)
+            environment: environment, settings: Settings(hostName: Waft.hostName), peer: peer)
         do {
             let home = try Home(environment: environment)
             scene.home = home

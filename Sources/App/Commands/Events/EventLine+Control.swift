@@ -21,7 +21,7 @@ extension ControlEvent {
         case .progress(let progress): line = progress
         case .arrival(let arrival): line = arrival
         case .ended(let end): line = end
-        case .settings(let report): return EventLine.settings(EventLine.SettingsState(report)).text
+        case .settings(let settings): line = settings
         case .visibility(let report): return EventLine.visibility(VisibleCommand.Fields(report)).text
         case .contacts: return EventLine.contacts.text
         case .protection(let report): return EventLine(report).text

@@ -59,14 +59,6 @@ enum EventLine {
     case compare(Compared)
     case paired(Paired)
 
-    // `waft config`
-    case setting(SettingFields)
-    case settingChanged(SettingChange.Fields)
-    case settingFault(ConfigCheckCommand.Fields)
-    case settings(SettingsState)
-    case settingsFile(ConfigPathCommand.Fields)
-    case settingsSchema(ConfigSchemaCommand.Fields)
-
     // `waft protection`, `waft unlock`, `waft lock`
     case protection(ProtectionFields)
     case protectionExport(ProtectionExportCommand.Fields)
@@ -84,8 +76,7 @@ enum EventLine {
     case activity(ShareListing.Fields)
     case completed(Completion.Fields)
 
-    // `waft status`, `waft type`, `waft doctor`, `waft desktop`
-    case status(StatusFields)
+    // `waft type`, `waft doctor`, `waft desktop`
     case check(DoctorCommand.Fields)
     case type(TypeCommand.Fields)
     case desktop(DesktopPlace.Fields)

@@ -22,9 +22,6 @@ enum EventName: String, Encodable, CaseIterable {
     // `waft pair`
     case open, peer, compare, paired
 
-    // `waft config`
-    case setting, settingChanged, settingFault, settings, settingsFile, settingsSchema
-
     // `waft protection`, `waft unlock`, `waft lock`
     case protection, protectionExport, locking, locked, unlocked
 
@@ -34,8 +31,8 @@ enum EventName: String, Encodable, CaseIterable {
     // `waft share`
     case activity, completed
 
-    // `waft status`, `waft type`, `waft doctor`, `waft desktop`
-    case status, type, check, desktop
+    // `waft type`, `waft doctor`, `waft desktop`
+    case type, check, desktop
     // `waft desk`
     case desk
     // `waft service`

@@ -25,7 +25,7 @@ struct CommandContext {
     ) throws(CommandError) {
         let home = try Self.place()
         ClearDocument.removeDead(home)
-        var settings = Settings(hostName: Self.hostName)
+        var settings = Settings(hostName: Waft.hostName)
         func read(_ body: (inout Settings) throws(Settings.InvalidError) -> Void) throws(CommandError) {
             do throws(Settings.InvalidError) {
                 try body(&settings)
@@ -81,6 +81,14 @@ struct CommandContext {
         Console.shared.note("warning: the settings are not used: \(failure)")
     }
 
+    /// The home alone: the settings have their defaults, and those of the user are not read.
+    /// - Throws: as `place`.
+    static var unread: CommandContext {
+        get throws(CommandError) {
+            CommandContext(home: try place(), settings: Settings(hostName: Waft.hostName))
+        }
+    }
+
     /// For a command that has read the home and the settings itself.
     init(home: Home, settings: Settings) {
         let live = LiveSettings(settings)
@@ -116,13 +124,5 @@ struct CommandContext {
                 return label == "waft" && level == .notice ? .warning : level
             }
         }
-    }
-
-    /// The first part of the host's name.
-    static var hostName: String {
-        var buffer = [CChar](repeating: 0, count: 256)
-        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "unnamed" }
-        let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return String(name.split(separator: ".").first ?? "unnamed")
     }
 }

@@ -33,7 +33,7 @@ package struct CommandError: Error, CustomStringConvertible {
 
     init(_ error: WaftError) {
         self.init(
-            error.code, TerminalText.escaped(error.reason, limit: 1_000),
+            error.code, TerminalText.escaped(error.reason, limit: 4_096),
             hint: error.hint.map { TerminalText.escaped($0, limit: 1_000) },
             others: error.others.map { TerminalText.escaped($0, limit: 1_000) })
     }
@@ -45,20 +45,7 @@ package struct CommandError: Error, CustomStringConvertible {
             others: fault.others.map { TerminalText.escaped($0, limit: 1_000) })
     }
 
-    /// - Parameter error: one fault in one line; several with a line each.
-    init(_ exit: WaftExit, _ error: Settings.InvalidError) {
-        guard let file = error.file, error.faults.count > 1 else {
-            self.init(exit, TerminalText.escaped(error.description, limit: 4_096))
-            return
-        }
-        self.init(
-            exit, TerminalText.escaped(file, limit: 4_096),
-            others: error.faults.prefix(Self.shownFaults).map { TerminalText.escaped($0.text, limit: 1_000) }
-                + (error.faults.count > Self.shownFaults ? ["and \(error.faults.count - Self.shownFaults) more"] : []))
-    }
-
-    /// Faults of a file that are shown.
-    private static let shownFaults = 50
+    init(_ exit: WaftExit, _ error: Settings.InvalidError) { self.init(WaftError(exit, error)) }
 
     package var description: String { ([message] + others + [hint].compactMap(\.self)).joined(separator: "\n  ") }
 }

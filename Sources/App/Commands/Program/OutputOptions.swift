@@ -26,11 +26,12 @@ struct OutputOptions: ParsableArguments {
     }
 
     /// Does something with the Waft of this user.
+    /// - Parameter context: nil for the one that forgives faults of the settings.
     /// - Throws: `CommandError`.
     func doing<Value>(
-        _ body: (Waft) async throws(WaftError) -> Value
+        in context: CommandContext? = nil, _ body: (Waft) async throws(WaftError) -> Value
     ) async throws(CommandError) -> Value {
-        let waft = try CommandContext.forgiving.waft
+        let waft = if let context { context.waft } else { try CommandContext.forgiving.waft }
         return try await Self.catching { () throws(WaftError) in try await body(waft) }
     }
 

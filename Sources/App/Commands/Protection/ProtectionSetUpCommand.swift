@@ -1,6 +1,8 @@
 import Age
 import ArgumentParser
 import Control
+import Lines
+import Operations
 import Protection
 import Secrets
 import Settings
@@ -70,16 +72,18 @@ struct ProtectionSetUpCommand: AsyncParsableCommand {
         }
         let identities = try await makeKeys(place, dropBox, others)
         _ = try await place.tell(identities, unlocks: true)
-        let change = SettingChange(key: .of(\Settings.protection), texts: [protection.rawValue])
-        let outcome = try await change.carryOut()
+        let change = try await output.doing(in: .unread) { waft throws(WaftError) in
+            try await waft.config.set("protection", to: [protection.rawValue])
+        }
         let report = try await place.report()
         if output.json {
             var fields = ProtectionFields(place, try place.recipients(), report)
             fields.state.protection = protection.rawValue
-            fields.keys.warnings = warnings(outcome.fields)
+            fields.keys.warnings = warnings(change.line)
             return EventLine.protection(fields).print()
         }
-        change.show(outcome)
+        output.show(change.line)
+        change.line.warn()
         for line in words(place) + (report?.isUnlocked == true ? ["Unlocked now. To lock: waft lock"] : []) {
             Console.shared.result(line)
         }
@@ -119,7 +123,7 @@ struct ProtectionSetUpCommand: AsyncParsableCommand {
         return keys
     }
 
-    private func warnings(_ change: SettingChange.Fields) -> [String]? {
+    private func warnings(_ change: SettingChangedLine) -> [String]? {
         var warnings = change.warnings ?? []
         if let hiding = change.hiddenBy { warnings.append("\(hiding) overrides the setting") }
         return warnings.isEmpty ? nil : warnings

@@ -1,7 +1,7 @@
 import Control
-import Foundation
 import Glibc
 import Lines
+import Operations
 import Protection
 import Settings
 import Sharing
@@ -52,19 +52,9 @@ enum ProtectionText {
 
     /// `locked since 09:12; 3 items wait`
     static func state(_ report: ProtectionReport) -> String {
-        if report.isDropBox { return "a drop box: nothing can be opened here" }
-        let word = report.isLocking == true ? "locking" : report.isUnlocked ? "unlocked" : "locked"
-        let since = " since \(moment(report.since))"
-        let waiting =
-            report.waitingItems == 0
-            ? "" : "; \(items(report.waitingItems)) \(report.waitingItems == 1 ? "waits" : "wait")"
-        return word + since + waiting
-    }
-
-    /// The line of `waft status`; nil if data protection is not in use.
-    static func statusLine(_ report: ProtectionReport?) -> String? {
-        guard let report, report.isSetUp || report.protection != ProtectionClass.none.rawValue else { return nil }
-        return [report.protection, state(report), report.fault].compactMap(\.self).joined(separator: ", ")
+        StatusLine.protectionState(
+            isDropBox: report.isDropBox, isLocking: report.isLocking == true, isUnlocked: report.isUnlocked,
+            since: LineTime(milliseconds: report.since), waitingItems: report.waitingItems)
     }
 
     /// `unlocked; 3 items go to their handlers`
@@ -82,15 +72,6 @@ enum ProtectionText {
     }
 
     private static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
-
-    /// `09:12`, or with the day if that is another one.
-    static func moment(_ milliseconds: Int64) -> String {
-        let date = LineTime(WallTime(milliseconds: milliseconds)).date
-        let time = Date.ISO8601FormatStyle(timeZone: .current).time(includingFractionalSeconds: false)
-        let clock = String(date.formatted(time).prefix(5))
-        if Calendar.current.isDateInToday(date) { return clock }
-        return date.formatted(Date.ISO8601FormatStyle(timeZone: .current).year().month().day()) + " " + clock
-    }
 
     // MARK: Set-up
 

@@ -115,8 +115,7 @@ struct ReceiverRendering: Sendable {
             print(AlteredLine(offer, from: sender(of: offer, peer), entry: entry, reason: reason))
         case .protection(let report):
             EventLine(report).print()
-        case .settings(let report):
-            EventLine.settings(EventLine.SettingsState(report)).print()
+        case .settings(let settings): print(settings)
         case .reception(.began):
             // The progress of the transfer shows this.
             break

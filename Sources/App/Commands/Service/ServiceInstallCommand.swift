@@ -152,7 +152,7 @@ struct ServiceInstallCommand: AsyncParsableCommand {
         }
         let id = PeerID(text: status.id)?.short ?? status.id
         let place = status.port > 0 ? " on \(status.port)" : ""
-        let visible = status.visible.map { "; visible to \($0 == "off" ? "nobody" : $0)" } ?? ""
+        let visible = "; visible to \(status.visibility == "off" ? "nobody" : status.visibility)"
         return TerminalText.escaped("receiving as \(status.name) (\(id))\(place)\(visible)", limit: 400)
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Contacts
 import Control
+import Lines
 import Sharing
 
 extension Visibility: ExpressibleByArgument {}
@@ -58,9 +59,9 @@ struct VisibleCommand: ContactsVerb {
     mutating func run() async throws {
         // The visibility of a running receiver may differ from the file.
         let reply = who == nil ? try? await Daemon.ask(.status) : nil
-        if case .status(let status) = reply, let now = status.visible, let stored = status.visibleStored {
-            let event = EventLine.visibility(Fields(visibility: now, visibilityStored: stored))
-            return Console.shared.result(output.json ? event.text : Self.line(now, over: stored))
+        if case .status(let status) = reply, let stored = status.visibilityStored {
+            let event = EventLine.visibility(Fields(visibility: status.visibility, visibilityStored: stored))
+            return Console.shared.result(output.json ? event.text : Self.line(status.visibility, over: stored))
         }
         try await carryOut()
         if who == nil, reply == nil { sayThatNoneRuns() }

@@ -16,7 +16,7 @@ package enum ControlEvent: Codable, Sendable, Equatable {
     /// An item is in the Inbox, a handler has answered for it, or it has left.
     case arrival(ArrivalLine)
     /// The settings were read again, and are in effect or not.
-    case settings(SettingsReport)
+    case settings(SettingsLine)
     /// The visibility: at the beginning, and when it was chosen or a time has ended.
     case visibility(VisibilityReport)
     /// The contacts may have changed.

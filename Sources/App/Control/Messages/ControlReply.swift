@@ -3,7 +3,7 @@ import UniformTypes
 
 /// The daemon's answer.
 package enum ControlReply: Codable, Sendable, Equatable {
-    case status(DaemonStatus)
+    case status(StatusLine)
     case offers([OfferLine])
     case items([ItemFields])
     case preview(OfferPreviewLine)
@@ -27,7 +27,7 @@ package enum ControlReply: Codable, Sendable, Equatable {
     /// The caller may not command the receiver: one line with the reason. The connection ends.
     case denied(String)
     /// To `reloadSettings`.
-    case settings(SettingsReport)
+    case settings(SettingsLine)
     /// How a pairing stands.
     case pairing(PairingProgress)
     /// How a page for guests stands.

@@ -1,6 +1,7 @@
 import Control
 import Desktop
 import Endpoints
+import Lines
 import Settings
 import Sharing
 

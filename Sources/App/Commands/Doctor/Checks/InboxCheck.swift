@@ -3,6 +3,7 @@ import Endpoints
 import Glibc
 import Inbox
 import Journal
+import Lines
 import Settings
 import Sharing
 import SystemCalls

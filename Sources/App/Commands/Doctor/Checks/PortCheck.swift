@@ -1,6 +1,7 @@
 import Control
 import Discovery
 import Endpoints
+import Lines
 import Sending
 import Settings
 import Sharing

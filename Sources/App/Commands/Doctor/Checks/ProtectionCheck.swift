@@ -1,4 +1,6 @@
 import Control
+import Lines
+import Operations
 import Settings
 import Sharing
 
@@ -11,6 +13,6 @@ struct ProtectionCheck: DoctorCheck {
         guard ProtectionSuggestion.isSetUp(home) else {
             return [.ok("not set up: " + ProtectionSuggestion.lines.joined(separator: "; "))]
         }
-        return [.ok(ProtectionText.statusLine(scene.status?.protection) ?? "set up")]
+        return [.ok(scene.status?.protectionWords ?? "set up")]
     }
 }

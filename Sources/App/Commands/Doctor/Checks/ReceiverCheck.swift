@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import Endpoints
 import Glibc
+import Lines
 import Settings
 import Sharing
 

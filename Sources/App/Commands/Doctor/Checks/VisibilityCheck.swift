@@ -1,6 +1,7 @@
 import Contacts
 import Control
 import Endpoints
+import Lines
 import Settings
 import Sharing
 
@@ -11,7 +12,7 @@ struct VisibilityCheck: DoctorCheck {
     func findings(_ scene: DoctorScene) async -> [DoctorFinding] {
         guard scene.isTrusted, let home = scene.home else { return [] }
         let stored = VisibilityFile(path: home.visibilityPath).visibility
-        let visibility = scene.status?.visible.flatMap { Visibility(rawValue: $0) } ?? stored
+        let visibility = scene.status.flatMap { Visibility(rawValue: $0.visibility) } ?? stored
         let everyone = "for a while: waft visible everyone --for 10m"
         switch visibility {
         case .off:
