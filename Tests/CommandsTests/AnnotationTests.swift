@@ -1,6 +1,7 @@
 import ArgumentParser
 import Endpoints
 import Lines
+import Operations
 import Sharing
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 struct AnnotationTests {
     @Test("the key ends at the first =, and the value may be empty or have more of them")
     func words() throws {
-        let annotation = try Annotation(["a=b=c", "b=", "ключ= x "])
+        let annotation = try Annotation(words: ["a=b=c", "b=", "ключ= x "])
         #expect(annotation.values == ["a": "b=c", "b": "", "ключ": " x "])
         #expect(annotation.json == #"{"a":"b=c","b":"","ключ":" x "}"#)
         #expect(annotation.environment == ["WAFT_ANNOTATION": annotation.json])
@@ -23,14 +24,15 @@ struct AnnotationTests {
             ["a"], ["=b"], [""], ["a=1", "a=2"], ["a=" + String(repeating: "x", count: Limits.annotationBytes)],
         ])
     func wrong(_ words: [String]) {
-        let error = #expect(throws: CommandError.self) { try Annotation(words) }
+        let error = #expect(throws: CommandError.self) { try Annotation(words: words) }
         #expect(error?.exit == .usage)
         #expect(error?.message.contains("--annotation") == true || error?.message.contains("bytes") == true)
     }
 
     @Test("16 KiB in all are taken")
     func bound() throws {
-        #expect(try Annotation(["a=" + String(repeating: "x", count: Limits.annotationBytes - 1)]).values.count == 1)
+        #expect(
+            try Annotation(words: ["a=" + String(repeating: "x", count: Limits.annotationBytes - 1)]).values.count == 1)
     }
 
     private func parse(_ words: [String]) throws -> SendOptions {

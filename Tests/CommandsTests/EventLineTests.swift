@@ -23,7 +23,6 @@ private struct Samples {
     private let peer: EventLine.Peer
     private let arrival: Arrival
     private let name: EventLine.ArrivalName
-    private let reply = EventLine.HandlerReply(handlerAnswer: "no")
     private let failure = EventLine.Failure(CommandError(.unexpected, "it failed"))
 
     init() throws {
@@ -57,7 +56,7 @@ private struct Samples {
             arriving, sent, CancelledLine(transfer: offer.transfer.text),
             JobLine(record, person: Acquaintances.nobody.person), JobCancelledLine(job: 1),
             JobRetriedLine(job: 1, daemon: true), JobRemovedLine(job: 1), JobsRemovedLine(jobCount: 1),
-        ] + sending() + receivingLines() + page() + machineLines()
+        ] + sending() + receivingLines() + page() + machineLines() + documents() + sharing()
     }
 
     private func machineLines() -> [any Line] {
@@ -73,6 +72,45 @@ private struct Samples {
             StatusLine(
                 name: "kitchen", id: id.text, port: 1, inbox: "/in", accept: "ask", discovery: "off", free: nil,
                 waitingOffers: 0, activeTransfers: 0, processID: 1, hook: nil),
+        ]
+    }
+
+    private func documents() -> [any Line] {
+        let (file, item) = (DocumentName(path: "/a"), DocumentName(arrival))
+        var folder = PreviewLine(item, type: "public.folder")
+        (folder.facts.shownAs, folder.facts.members) = (.folder, [.init(member: "a", kind: "file", size: 1)])
+        let attempt = LinkAttempt(
+            handler: "org.example.a", name: "A", answer: "no", exitCode: 1, signal: nil, reason: "", output: "")
+        return [
+            PreviewLine(file, type: "public.plain-text"), folder,
+            PictureLine(
+                item,
+                PictureLine.Facts(
+                    type: "public.png", mediaType: "image/png", pixelWidth: 1, pixelHeight: 1, picture: "/p.png"),
+                size: 1),
+            OptionLine(file, type: "public.png", action: .copy), OptionLine(item, type: "public.png", action: .take),
+            OpenInLine(
+                file, type: "public.png", place: 1, program: "Viewer", application: "viewer.desktop", isDefault: true,
+                runsInTerminal: true),
+            OpenInLine(
+                item, type: "public.png", place: 2, program: "A", handler: "org.example.a", opens: "public.image"),
+            DocumentOpenedLine(item, said: "opened"),
+            DocumentOpenedLine(file, application: "viewer.desktop", said: "handed to Viewer"),
+            DocumentOpenedLine(item, handler: "org.example.a", answer: "yes", exitCode: 0, said: "opened by A"),
+            LinkFailedLine(
+                url: "foo:x", scheme: "foo", attempts: [attempt], reason: "A said no", exit: .handlerSaidNo, hint: "no"),
+        ] + [LinkOpenedLine(url: "foo:x", scheme: "foo", attempts: [attempt])].compactMap(\.self)
+    }
+
+    private func sharing() -> [any Line] {
+        var done = CompletedLine()
+        done.activity = "org.waft.activity.copy"
+        return [
+            ActivityLine(
+                type: "org.waft.activity.airdrop", title: "anna", category: .share,
+                peer: PersonFields(id: id.text, name: "anna", contact: "anna")),
+            ActivityLine(type: "org.waft.activity.print", title: "Print", category: .action, reason: "no"),
+            CompletedLine(exit: .interrupted), done,
         ]
     }
 
@@ -154,7 +192,6 @@ private struct Samples {
             .retried(EventLine.Retried(arrival: 7)),
             .adopted(EventLine.Adopted(inbox: "/in")),
             .resealed(EventLine.Resealed(name: name, protection: .unlessOpen)),
-            .opened(.onDesktop(.item(name), .done)),
             .failed(.part(failure, of: .item(name))),
             .failed(.part(failure, of: .job(1))),
             .failed(.part(failure, of: .wanted("b"))),
@@ -232,45 +269,8 @@ private struct Samples {
             .handlerSettingChanged(
                 HandlerSettingChangeFields(
                     handler: "org.example.a", setting: "quality", values: ["1"], formerValues: ["0.5"])),
-            .opened(.url(URLResult.Opened(url: "foo:x", scheme: "foo", handler: "org.example.a", attempts: []))),
-            .failed(
-                .url(
-                    URLResult.Failed(
-                        url: "foo:x", scheme: "foo", attempts: [], reason: "no", exit: .handlerSaidNo))),
             .failed(.part(failure, of: .path("/a"))),
             .type(TypeCommand.Fields(path: "/a", type: "public.data", conformsTo: [])),
-            .preview(
-                PreviewFields(
-                    subject: .path("/a"), shown: PreviewFields.Shown(type: "public.plain-text", shownAs: .text))),
-            .preview(
-                PreviewFields(subject: .item(name), shown: PreviewFields.Shown(type: "public.png", shownAs: .image))),
-            .picture(
-                DocumentPicture.Fields(
-                    subject: .item(name),
-                    facts: DocumentPicture.Facts(
-                        type: "public.png", mediaType: "image/png", pixelWidth: 1, pixelHeight: 1, picture: "/p.png"))),
-            .option(OptionFields(subject: .path("/a"), facts: OptionFields.Facts(type: "public.png", action: .copy))),
-            .option(OptionFields(subject: .item(name), facts: OptionFields.Facts(type: "public.png", action: .take))),
-            .activity(
-                ShareListing.Fields(
-                    type: "org.waft.activity.airdrop", title: "anna", category: .share,
-                    peer: EventLine.Peer(id: id.text, name: "anna", contact: "anna"))),
-            .activity(
-                ShareListing.Fields(type: "org.waft.activity.print", title: "Print", category: .action, reason: "no")),
-            .completed(Completion.Fields(activity: nil, completed: false, returnedItems: [], exit: .interrupted)),
-            .openIn(
-                OpenInFields(
-                    subject: .path("/a"),
-                    program: OpenInFields.Program(
-                        type: "public.png", place: 1, program: "Viewer", application: "viewer.desktop",
-                        isDefault: true))),
-            .openIn(
-                OpenInFields(
-                    subject: .item(name),
-                    program: OpenInFields.Program(
-                        type: "public.png", place: 2, program: "A", handler: "org.example.a"))),
-            .opened(.inApplication(.path("/a"), application: "viewer.desktop")),
-            .opened(.inHandler(.item(name), handler: "org.example.a", reply)),
             .check(DoctorCommand.Fields(name: "clock", result: .problem, reason: "it is wrong", hint: "set it")),
             .desktop(DesktopPlace.Fields(state: "missing", path: "/a")),
             .contacts,

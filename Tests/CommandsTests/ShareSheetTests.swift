@@ -1,5 +1,6 @@
 import Contacts
 import Lines
+import Operations
 import Sharing
 import TestSupport
 import Testing
@@ -11,10 +12,10 @@ struct ShareSheetTests {
     private let activities = [("org.waft.activity.copy", "Copy"), ("org.example.resize", "Resize (Images)")]
 
     /// A stranger; the sample 2 is the contact laptop, the sample 3 the contact kitchen.
-    private func peer(_ number: UInt8, _ name: String?) -> ShareSheet.Peer {
+    private func peer(_ number: UInt8, _ name: String?) -> SharePeers.Peer {
         let book = ContactSnapshot(
             contacts: [contact(2, "laptop"), contact(3, "kitchen")].compactMap(\.self), blockedStrangers: [])
-        return ShareSheet.Peer(
+        return SharePeers.Peer(
             person: Person(
                 id: .sample(number), ownName: name,
                 introduction: book.introduction(of: .sample(number), callingItself: name)))
@@ -30,7 +31,7 @@ struct ShareSheetTests {
 
     private let key = PeerID.sample(1).short
 
-    private func sheet(_ peers: [ShareSheet.Peer] = []) -> ShareSheet {
+    private func sheet(_ peers: [SharePeers.Peer] = []) -> ShareSheet {
         var sheet = ShareSheet(activities: activities.map { ($0.0, $0.1) }, takesPeers: true)
         for peer in peers { #expect(sheet.found(peer) == nil) }
         return sheet

@@ -13,6 +13,10 @@ package struct Waft: Sendable {
     /// The receiver of the home, which may be running.
     package let receiver: ReceiverConnection
 
+    /// Why the settings are not all of them the user's; nil if they are. A face may go on without them, but not call a
+    /// handler: that may have to have a sandbox.
+    package var settingsFault: WaftError?
+
     /// While a receiver writes it, and when none is running.
     package let journal: JournalReader
 

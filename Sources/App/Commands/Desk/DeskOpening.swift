@@ -2,6 +2,7 @@ import Desk
 import Endpoints
 import Foundation
 import Lines
+import Operations
 
 /// Opens a window of the desk in the user's browser.
 enum DeskOpening {
@@ -14,18 +15,18 @@ enum DeskOpening {
     /// - Parameter page: a private file that leads to the desk.
     /// - Throws: `CommandError`.
     static func open(_ page: String) async throws(CommandError) {
-        do throws(CommandError) {
+        do throws(WaftError) {
             if let browser = await standardBrowser() {
                 let address = URL(fileURLWithPath: page).absoluteString
                 return try await browser.handOver(["--app=\(address)"])
             }
             guard let opener = SystemProgram("xdg-open") else {
-                throw CommandError(.inputMissing, "no program opens windows here: xdg-open is not installed")
+                throw WaftError(.inputMissing, "no program opens windows here: xdg-open is not installed")
             }
             try await opener.handOver([page])
         } catch {
             throw CommandError(
-                error.exit, error.message, hint: "waft desk --no-open prints the address for a browser")
+                WaftError(error.code, error.reason, hint: "waft desk --no-open prints the address for a browser"))
         }
     }
 

@@ -14,7 +14,6 @@ extension EventLine: FieldGroups {
 
     private var parts: (name: EventName, fields: any Encodable) {
         switch self {
-        case .opened(let fields): (.opened, fields)
         case .failed(let fields): (.failed, fields)
         case .found(let fields): (.found, fields)
         case .lost(let fields): (.lost, fields)
@@ -61,12 +60,6 @@ extension EventLine: FieldGroups {
         case .locking(let fields): (.locking, fields)
         case .locked(let fields): (.locked, fields)
         case .unlocked(let fields): (.unlocked, fields)
-        case .preview(let fields): (.preview, fields)
-        case .picture(let fields): (.picture, fields)
-        case .option(let fields): (.option, fields)
-        case .activity(let fields): (.activity, fields)
-        case .completed(let fields): (.completed, fields)
-        case .openIn(let fields): (.openIn, fields)
         case .type(let fields): (.type, fields)
         case .check(let fields): (.check, fields)
         case .desktop(let fields): (.desktop, fields)

@@ -8,14 +8,12 @@ extension EventLine {
         case part(Failure, of: Subject)
         /// A sending has no report.
         case sending(Failure, to: String, EndCause?)
-        case url(URLResult.Failed)
 
         var groups: [any Encodable] {
             switch self {
             case .command(let failure): [failure]
             case .part(let failure, let subject): [failure, subject]
             case .sending(let failure, let peer, let cause): [failure, Sending(to: peer, cause: cause)]
-            case .url(let outcome): [outcome]
             }
         }
     }

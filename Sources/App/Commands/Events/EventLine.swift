@@ -5,7 +5,6 @@ import Foundation
 /// The JSON object of a line has the version `v`, the name of the case as `event`, and the properties of the case's
 /// value, by their names. Absent values are left out. `Commands.docc/events.schema.json` describes every line.
 enum EventLine {
-    case opened(Opened)
     case failed(Failed)
 
     // `waft peers`
@@ -65,16 +64,6 @@ enum EventLine {
     case locking(ProtectionFields.State)
     case locked(ProtectionFields.State)
     case unlocked(ProtectionFields.State)
-
-    // `waft preview`, `waft options`, `waft open-in`, and those of `waft inbox`
-    case preview(PreviewFields)
-    case picture(DocumentPicture.Fields)
-    case option(OptionFields)
-    case openIn(OpenInFields)
-
-    // `waft share`
-    case activity(ShareListing.Fields)
-    case completed(Completion.Fields)
 
     // `waft type`, `waft doctor`, `waft desktop`
     case check(DoctorCommand.Fields)

@@ -1,6 +1,6 @@
 /// The names of the lines of `--json` that are cases of `EventLine`, the values of `event`.
 enum EventName: String, Encodable, CaseIterable {
-    case opened, failed
+    case failed
 
     // `waft peers`
     case found, lost, away, remembered, peerRemoved
@@ -24,12 +24,6 @@ enum EventName: String, Encodable, CaseIterable {
 
     // `waft protection`, `waft unlock`, `waft lock`
     case protection, protectionExport, locking, locked, unlocked
-
-    // `waft preview`, `waft options`, `waft open-in`, and those of `waft inbox`
-    case preview, picture, option, openIn
-
-    // `waft share`
-    case activity, completed
 
     // `waft type`, `waft doctor`, `waft desktop`
     case type, check, desktop

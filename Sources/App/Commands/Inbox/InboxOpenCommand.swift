@@ -1,13 +1,6 @@
 import ArgumentParser
-import DBusClient
-import Desktop
-import Endpoints
-import Foundation
-import HandlerCatalog
-import Handlers
 import Lines
-import Previews
-import Sharing
+import Operations
 
 /// `waft inbox open`: show an item on the desktop.
 struct InboxOpenCommand: AsyncParsableCommand {
@@ -41,39 +34,13 @@ struct InboxOpenCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if folder { return try await showInFolder() }
-        let subject = try DocumentSubject(item: arrival)
-        let previewing = Previewing(
-            try CommandContext.forgiving, lines: PreviewBounds.lines, json: output.json)
-        let opening = DocumentOpening(registry: previewing.registry)
-        if !options.anyway { try opening.check(subject, try previewing.look(at: subject)) }
-        guard DesktopSession.hasDisplay() else {
-            throw CommandError(
-                .ineligible, "\(subject.head): there is no desktop here: DISPLAY and WAYLAND_DISPLAY are not set")
+        let documents = try CommandContext.forgiving.documents
+        let document = try await documents.item(ChosenItem(word: arrival), for: folder ? nil : .applications)
+        let line = try await CommandError.catching { () throws(WaftError) in
+            folder
+                ? try await documents.showInFolder(document)
+                : try await documents.openOnDesktop(document, anyway: options.anyway)
         }
-        guard let opener = SystemOpener(inheritsAll: true) else {
-            throw CommandError(.unexpected, "xdg-open is missing; install xdg-utils")
-        }
-        let url = try OpenCommand.parts(
-            URL(fileURLWithPath: subject.path, isDirectory: subject.isFolder).absoluteString)
-        let outcome = await opener.open(url)
-        let reason = TerminalText.escaped(outcome.reason, limit: 400)
-        guard outcome.answer == .yes else { throw CommandError(.handlerSaidNo, "\(subject.head): \(reason)") }
-        if output.json { return EventLine.opened(.onDesktop(subject.event, .done)).print() }
-        Console.shared.result("\(subject.head): \(reason)")
-    }
-
-    private func showInFolder() async throws {
-        let subject = try DocumentSubject(stored: ChosenItem(word: arrival))
-        do throws(BusError) {
-            try await FileManagerWindow.show([subject.path])
-        } catch {
-            throw CommandError(
-                .ineligible,
-                "\(subject.head): no file manager shows it: \(TerminalText.escaped("\(error)", limit: 400))",
-                hint: "it is at \(TerminalText.escaped(subject.path, limit: 4_096))")
-        }
-        if output.json { return EventLine.opened(.onDesktop(subject.event, .done)).print() }
-        Console.shared.result("\(subject.head): shown in its folder")
+        output.show(line)
     }
 }

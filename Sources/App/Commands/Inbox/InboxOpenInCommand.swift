@@ -1,6 +1,9 @@
 import ArgumentParser
+import Inbox
+import Journal
 import Lines
 import Operations
+import Sharing
 
 /// `waft inbox open-in`: opens an item in a handler or an application that the user chooses.
 struct InboxOpenInCommand: AsyncParsableCommand {
@@ -58,20 +61,39 @@ struct InboxOpenInCommand: AsyncParsableCommand {
         let context = try CommandContext.forgiving
         let items = try selection.items([arrival].compactMap(\.self), context)
         if selection.dryRun { throw ChosenItem.show(items, context.people, json: output.json).code }
-        let openIn = OpenIn(
-            context, json: output.json, anyway: opening.anyway, annotation: try annotations.read(), folder: copy)
+        let documents = context.documents
+        var menu = OpenInMenu(
+            documents: documents, output: output, anyway: opening.anyway, annotation: try annotations.read())
+        if let copy { menu.move = { document in try await moved(document, to: copy) } }
         guard !selection.isEmpty else {
-            return try await openIn.run(DocumentSubject(item: items[0]), app: app)
+            return try await menu.run(documents.item(items[0]), app: app)
         }
         var exit = WaftExit.done
         for item in items {
             do {
-                try await openIn.run(DocumentSubject(item: item), app: arrival)
+                try await menu.run(documents.item(item), app: arrival)
             } catch let failure as CommandError {
                 item.show(failure, json: output.json)
                 if exit == .done { exit = failure.exit }
             }
         }
         if exit != .done { throw exit.code }
+    }
+    /// Moves the item out of the Inbox.
+    /// - Returns: its new path.
+    private func moved(_ document: Document, to folder: String) async throws -> String {
+        guard let number = document.number else { return document.path }
+        var path: String?
+        let leaving = Leaving(inbox: try CommandContext.forgiving.inbox, now: false, json: output.json)
+        let exit = try await leaving.each([ChosenItem(number: number)]) { entry throws(LeavingError) in
+            let taken = try InboxLeaving.take(entry.arrival, inbox: leaving.inbox, to: folder)
+            path = taken.path
+            return Leaving.Ending(
+                how: .taken, toward: taken.path,
+                words: "\(Glyph.arrow) \(TerminalText.escaped(taken.path, limit: 4_096))", remark: taken.remark,
+                hasLeft: taken.hasLeft)
+        }
+        guard let path else { throw exit.code }
+        return path
     }
 }

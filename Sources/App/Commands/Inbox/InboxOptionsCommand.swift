@@ -22,7 +22,8 @@ struct InboxOptionsCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let menu = try DocumentMenu(CommandContext.forgiving, json: output.json)
-        try await menu.run(DocumentSubject(item: arrival), check: options.check)
+        let documents = try CommandContext.forgiving.documents
+        let document = try await documents.item(ChosenItem(word: arrival))
+        try await DocumentMenu(documents: documents, output: output).run(document, check: options.check)
     }
 }

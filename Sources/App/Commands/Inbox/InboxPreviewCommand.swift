@@ -1,4 +1,5 @@
 import ArgumentParser
+import Operations
 
 /// `waft inbox preview`: shows the beginning of an item.
 struct InboxPreviewCommand: AsyncParsableCommand {
@@ -23,15 +24,11 @@ struct InboxPreviewCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let context = try CommandContext.forgiving
-        let picture = try options.picture(json: output.json)
-        if options.window {
-            return try await PreviewWindow(context, json: output.json).show(DocumentSubject(item: arrival))
-        }
-        let subject = try DocumentSubject(item: arrival, for: .thisProcess)
-        defer { subject.arrival.map(ClearDocument.end) }
-        let previewing = Previewing(context, lines: options.lines, json: output.json)
-        if let picture { return try await previewing.draw(subject, picture) }
-        try await previewing.show(subject)
+        let documents = try CommandContext.forgiving.documents
+        try options.check(output)
+        let document = try await documents.item(
+            ChosenItem(word: arrival), for: options.window ? .applications : .thisProcess)
+        defer { if !options.window { documents.end(document) } }
+        try await options.show(document, documents, output)
     }
 }

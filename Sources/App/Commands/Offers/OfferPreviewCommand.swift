@@ -38,7 +38,9 @@ struct OfferPreviewCommand: AsyncParsableCommand {
             try await waft.offers.preview(offer, item: item)
         }
         preview.path = out.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
-        if let path = preview.path { try NewFile.write(Array(preview.data), to: path) }
+        if let path = preview.path {
+            try CommandError.of { () throws(WaftError) in try NewFile.write(Array(preview.data), to: path) }
+        }
         output.show(preview)
         if !output.json, preview.path == nil, isatty(STDOUT_FILENO) == 1 {
             for line in try await Self.picture(preview) { Console.shared.result(line) }
@@ -72,7 +74,7 @@ struct OfferPreviewCommand: AsyncParsableCommand {
             return []
         }
         guard (try? SmallFile.write(Array(preview.data), to: file.raw)) != nil else { return [] }
-        return await PreviewPrograms(context).picture(of: file.raw)
+        return await PreviewPrograms(context.waft).picture(of: file.raw, columns: Console.shared.width)
     }
 }
 

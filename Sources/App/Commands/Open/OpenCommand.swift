@@ -1,13 +1,7 @@
 import ArgumentParser
-import Endpoints
-import Foundation
-import HandlerCatalog
-import Handlers
 import Lines
-import Logging
-import Settings
+import Operations
 import Sharing
-import SystemCalls
 
 /// `waft open`: opens URLs with the handlers of their schemes.
 struct OpenCommand: AsyncParsableCommand {
@@ -33,56 +27,84 @@ struct OpenCommand: AsyncParsableCommand {
 
     func run() async throws {
         // All URLs are checked before the first is opened.
-        let urls = try self.urls.map(Self.parts)
-        let context = try CommandContext()
-        var opening = try Self.opening(context)
-        opening.annotation = try annotations.read()
-        let (json, opener) = (output.json, opening)
+        let urls = try await CommandError.catching { () throws(WaftError) in try self.urls.map(LinkOpening.parts) }
+        let waft = try CommandContext().waft
+        let annotation = try annotations.read()
+        let opening = try await CommandError.catching { () throws(WaftError) in try waft.linkOpening(annotation) }
         let cancellation = Cancellation()
-        let exits = try await Interruption.watching(cancellation, goodbye: .zero) {
+        let exits = try await Interruption.watching(cancellation, goodbye: .zero) { [output] in
             var exits: [WaftExit] = []
             for url in urls where !cancellation.isRequested {
-                do throws(CancellationError) {
-                    let outcome = try await opener.open(url)
-                    Self.show(outcome, json: json)
-                    exits.append(outcome.exit)
-                } catch {
-                    break
-                }
+                guard let outcome = try? await opening.open(url) else { break }
+                exits.append(output.show(outcome))
             }
             return exits
         }
         let exit = cancellation.isRequested ? .interrupted : exits.first { $0 != .done } ?? .done
         if exit != .done { throw exit.code }
     }
+}
 
-    static func parts(_ text: String) throws(CommandError) -> URLParts {
-        do throws(URLPartsError) {
-            return try URLParts(text)
-        } catch {
-            let word = ShellWord.quoted(TerminalText.escaped(text))
-            let hint =
-                error == .noScheme ? "for a file: waft open-in \(word); for an item: waft inbox open \(word)" : nil
-            throw CommandError(.usage, "\(TerminalText.escaped(text)): \(error)", hint: hint)
+extension OutputOptions {
+    fileprivate func show(_ outcome: LinkOpening.Outcome) -> WaftExit {
+        switch outcome {
+        case .opened(let line):
+            show(line)
+            return line.exit
+        case .failed(let line):
+            fail(line)
+            return line.exit
         }
     }
+}
 
-    /// Opens URLs and calls handlers without a receiver.
-    static func opening(_ context: CommandContext) throws(CommandError) -> URLOpening {
-        let settings = context.settings
-        return URLOpening(
-            snapshot: context.home.handlerCatalog(settings).load(),
-            runner: try context.handlerRunner(),
-            timeLimit: settings.hookTimeout,
-            requiresSandbox: settings.requiresSandbox,
-            opener: SystemOpener(inheritsAll: true)
-        )
+extension LinkOpenedLine: WordedLine {
+    var words: [String] {
+        ["\(TerminalText.escaped(url, limit: 400)): opened by \(TerminalText.escaped(attempts.last?.name ?? ""))"]
     }
+}
 
-    private static func show(_ outcome: URLResult, json: Bool) {
-        if json { return outcome.event.print() }
-        if outcome.exit == .done { return Console.shared.result(outcome.text) }
-        Console.shared.note("waft: \(outcome.text)")
-        for line in outcome.details { Console.shared.note("  \(line)") }
+extension LinkFailedLine: WordedLine {
+    /// Lines of a handler's output that are shown.
+    private static let shownLines = 10
+
+    var words: [String] {
+        let printed = attempts.last?.output?.split(whereSeparator: \.isNewline) ?? []
+        let details = printed.suffix(Self.shownLines).map { TerminalText.escaped(String($0)) }
+        return ["waft: \(TerminalText.escaped(url, limit: 400)): \(reason)"]
+            + (details + [hint].compactMap(\.self)).map { "  \($0)" }
+    }
+}
+
+/// Options of the verbs that give an annotation to a program.
+struct AnnotationOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A fact for the program that opens it: a key and its value, at most 16 KiB in all. Repeatable.",
+            valueName: "key=value"))
+    var annotation: [String] = []
+
+    func read() throws(CommandError) -> Annotation { try Annotation(words: annotation) }
+}
+
+extension Annotation {
+    /// - Parameter words: `KEY=VALUE` each.
+    /// - Throws: `CommandError` `usage` for an empty key, one that is given twice, or too much in all.
+    init(words: [String]) throws(CommandError) {
+        var values: [String: String] = [:]
+        for word in words {
+            guard let sign = word.firstIndex(of: "="), sign > word.startIndex else {
+                throw CommandError(.usage, "--annotation \(TerminalText.escaped(word)): it is not KEY=VALUE")
+            }
+            let key = String(word[..<sign])
+            guard values.updateValue(String(word[word.index(after: sign)...]), forKey: key) == nil else {
+                throw CommandError(.usage, "--annotation \(TerminalText.escaped(key)) is given twice")
+            }
+        }
+        guard Self.bytes(of: values) <= Limits.annotationBytes else {
+            throw CommandError(.usage, "the annotations are longer than \(Limits.annotationBytes) bytes in all")
+        }
+        self.init(values)
     }
 }

@@ -10,7 +10,7 @@ import Synchronization
 /// The process's environment, home and settings, with errors as command failures.
 struct CommandContext {
     /// The operations on the home.
-    let waft: Waft
+    private(set) var waft: Waft
 
     var live: LiveSettings { waft.live }
     var home: Home { waft.home }
@@ -26,6 +26,7 @@ struct CommandContext {
         let home = try Self.place()
         ClearDocument.removeDead(home)
         var settings = Settings(hostName: Waft.hostName)
+        var forgiven: CommandError?
         func read(_ body: (inout Settings) throws(Settings.InvalidError) -> Void) throws(CommandError) {
             do throws(Settings.InvalidError) {
                 try body(&settings)
@@ -33,6 +34,7 @@ struct CommandContext {
                 let failure = CommandError(.usage, error)
                 guard isForgiving else { throw failure }
                 Self.warn(failure)
+                forgiven = failure
             }
         }
         try read { settings throws(Settings.InvalidError) in
@@ -43,6 +45,7 @@ struct CommandContext {
         }
         try apply(&settings)
         self.init(home: home, settings: settings)
+        waft.settingsFault = forgiven.map { WaftError($0.exit, $0.message, hint: $0.hint, others: $0.others) }
     }
 
     /// The context with forgiven faults. A command asks for it as often as it likes: the settings are read once.

@@ -38,6 +38,17 @@ package struct CommandError: Error, CustomStringConvertible {
             others: error.others.map { TerminalText.escaped($0, limit: 1_000) })
     }
 
+    /// Does what no more than operations do.
+    static func catching<Value>(
+        _ body: () async throws(WaftError) -> Value
+    ) async throws(CommandError) -> Value {
+        do throws(WaftError) {
+            return try await body()
+        } catch {
+            throw CommandError(error)
+        }
+    }
+
     /// - Parameter fault: the fault of a source, with all its further faults.
     package init(_ fault: SourceError, hint: String? = nil) {
         self.init(

@@ -132,8 +132,7 @@ extension CompletionKind {
             guard let context = try? CommandContext(), let finder = try? CommandFinder.make(context) else {
                 return []
             }
-            return await SharePeers(finder, context.people).found(within: looking, isQuiet: true).compactMap(
-                \.person.word)
+            return await SharePeers(finder, context.people).found(within: looking).compactMap(\.person.word)
         }
     }
 

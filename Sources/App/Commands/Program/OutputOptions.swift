@@ -25,6 +25,17 @@ struct OutputOptions: ParsableArguments {
         for text in words() { Console.shared.result(text) }
     }
 
+    /// Prints the line of a failure: as JSON, or in its words for standard error.
+    func fail(_ line: some WordedLine) {
+        if json { return show(line) }
+        for text in line.words { Console.shared.note(text) }
+    }
+
+    /// Prints the failure of one of the words of a command, which goes on.
+    func fail(_ failure: CommandError, of subject: EventLine.Subject) {
+        json ? EventLine(failure, of: subject).print() : Console.shared.note("waft: \(failure)")
+    }
+
     /// Does something with the Waft of this user.
     /// - Parameter context: nil for the one that forgives faults of the settings.
     /// - Throws: `CommandError`.
@@ -32,18 +43,7 @@ struct OutputOptions: ParsableArguments {
         in context: CommandContext? = nil, _ body: (Waft) async throws(WaftError) -> Value
     ) async throws(CommandError) -> Value {
         let waft = if let context { context.waft } else { try CommandContext.forgiving.waft }
-        return try await Self.catching { () throws(WaftError) in try await body(waft) }
-    }
-
-    /// - Throws: `CommandError`.
-    static func catching<Value>(
-        _ body: () async throws(WaftError) -> Value
-    ) async throws(CommandError) -> Value {
-        do throws(WaftError) {
-            return try await body()
-        } catch {
-            throw CommandError(error)
-        }
+        return try await CommandError.catching { () throws(WaftError) in try await body(waft) }
     }
 
     /// Does it for each of the words of a command, one after another. A failure is reported, and the first one decides
@@ -60,9 +60,7 @@ struct OutputOptions: ParsableArguments {
                 show(try await body(word, waft))
             } catch {
                 let failure = CommandError(error)
-                json
-                    ? EventLine(failure, of: called(word)).print()
-                    : Console.shared.note("waft: \(failure.description)")
+                fail(failure, of: called(word))
                 first = first ?? failure
             }
         }

@@ -41,7 +41,7 @@ struct MistakenPeers {
         for word in words where (try? context.home.rememberedPeers.peer(named: word)) != nil {
             return (word, "a machine that is remembered")
         }
-        guard searches, let peers = try? SharePeers(context) else { return nil }
+        guard searches, let peers = try? SharePeers(context.waft) else { return nil }
         for await case .found(let peer) in peers.events(for: Self.looking) {
             guard peer.person.introduction.claims == nil else { continue }
             if let word = words.first(where: { peer.person.isNamed($0) }) {

@@ -21,7 +21,10 @@ enum PeerPicker {
     static func pick(_ finder: PeerFinder, _ people: Acquaintances) async throws(CommandError) -> String {
         let peers = SharePeers(finder, people)
         guard LineReader.hasTerminal else {
-            let view = PeersInView(await peers.found(within: looking).map(\.person))
+            let found = await peers.found(within: looking) { reason in
+                Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 400))")
+            }
+            let view = PeersInView(found.map(\.person))
             throw CommandError(.usage, "--to is missing, and there is no terminal to ask at; \(view.text)")
         }
         let sheet = ShareSheet(activities: [], takesPeers: true)

@@ -224,7 +224,7 @@ struct SendCommand: AsyncParsableCommand {
         let items = QueuedItems(
             sources, paths: paths, texts: text, urls: url, isSnapshot: queue.snapshot, days: queue.expires)
         let jobs = try await Interruption.watching(cancellation) {
-            try await OutputOptions.catching { () throws(WaftError) in
+            try await CommandError.catching { () throws(WaftError) in
                 try await context.waft.outbox.add(items, to: names, options, cancellation: cancellation)
             }
         }

@@ -1,8 +1,9 @@
 import ArgumentParser
-import Foundation
 import Lines
-import Settings
+import Operations
+import Sending
 import Sharing
+import UniformTypes
 
 /// `waft share`: the sheet of peers and activities.
 struct ShareCommand: AsyncParsableCommand {
@@ -90,92 +91,194 @@ struct ShareCommand: AsyncParsableCommand {
         if desk, !(text + url + source).isEmpty || subject != nil {
             throw ValidationError("--desk takes files and folders. Texts and links are written in its window.")
         }
-        if let activity, to != nil, ![ActivityType.airdrop, ActivityType.queue].contains(activity) {
-            throw ValidationError("--to is for \(ActivityType.airdrop) and \(ActivityType.queue).")
+        if let activity, to != nil, ![Activity.airdrop.type, Activity.queue.type].contains(activity) {
+            throw ValidationError("--to is for \(Activity.airdrop.type) and \(Activity.queue.type).")
         }
-        let isSent = activity == nil || activity == ActivityType.airdrop
+        let isSent = activity == nil || activity == Activity.airdrop.type
         if delivery.pin != nil || delivery.plain, list || window || !isSent {
-            throw ValidationError("--pin and --plain are for \(ActivityType.airdrop).")
+            throw ValidationError("--pin and --plain are for \(Activity.airdrop.type).")
         }
     }
 
     mutating func run() async throws {
         if desk { return try await DeskCommand.open(items) }
-        var completion = Completion()
+        var output = OutputOptions()
+        output.json = json
+        var completion = CompletedLine()
         do {
             text = try SentTexts.read(text, items: items)
             let context = try CommandContext()
-            let activities = try ActivityList(context, excluding: excludeActivity)
+            let activities = try await CommandError.catching { () throws(WaftError) in
+                try context.waft.activities(.here, excluding: excludeActivity)
+            }
+            for type in activities.unknownExclusions {
+                Console.shared.note(
+                    "warning: excludedActivities: there is no activity \(TerminalText.escaped(type)) at the moment")
+            }
+            var words = SharedWords(paths: items, texts: text, urls: url, programs: source)
             if window {
-                let exit = try await inWindow(activities, context)
+                let exit = try await inWindow(activities, words, context)
                 if exit != .done { throw exit.code }
                 return
             }
-            let shared = try ShareItems(paths: items, texts: text, urls: url, programs: source, subject: try line())
-            if list {
-                return try await ShareListing(context: context, activities: activities, all: all, json: json)
-                    .show(shared)
-            }
-            try await share(shared, activities, context, &completion)
+            words.subject = try line()
+            let shared = try words.items()
+            if list { return try await show(shared, activities, context, output) }
+            try await share(shared, &words, activities, context, output, &completion)
         } catch {
-            guard json, !list, completion.take(error) else { throw error }
+            guard json, !list, let exit = Self.report(error) else { throw error }
+            completion.exit = exit
         }
-        if json { EventLine.completed(completion.fields).print() }
+        output.show(completion, as: [])
         if completion.exit != .done { throw completion.exit.code }
     }
 
+    /// Prints an error for programs, if that was not done yet.
+    /// - Returns: its exit code; nil if it has none.
+    private static func report(_ error: any Error) -> WaftExit? {
+        if let failure = error as? CommandError {
+            EventLine(failure).print()
+            return failure.exit
+        }
+        return (error as? ExitCode).flatMap { WaftExit(rawValue: $0.rawValue) }
+    }
+
     private func share(
-        _ items: ShareItems, _ activities: ActivityList, _ context: CommandContext, _ completion: inout Completion
+        _ items: ShareItems, _ words: inout SharedWords, _ activities: Activities, _ context: CommandContext,
+        _ output: OutputOptions, _ completion: inout CompletedLine
     ) async throws {
-        var scene = ShareScene(
-            context: context, json: json, peer: to, delivery: delivery,
-            spool: ShareSpool(in: context.home.run + "/share"))
-        var type = activity ?? (to == nil ? nil : ActivityType.airdrop)
+        var (type, peer) = (activity ?? (to == nil ? nil : Activity.airdrop.type), to)
         if type == nil {
             switch try await chosen(items, activities, context) {
-            case .peer(let peer): (type, scene.peer) = (ActivityType.airdrop, peer)
+            case .peer(let chosen): (type, peer) = (Activity.airdrop.type, chosen)
             case .activity(let chosen): type = chosen
             case .givenUp, .unclear, nil:
                 throw CommandError(.interrupted, "nothing was chosen; nothing was shared")
             }
         }
-        let activity = try activities.activity(type ?? "")
+        let chosen = type ?? ""
+        let activity = try await CommandError.catching { () throws(WaftError) in try activities.activity(chosen) }
         completion.activity = activity.type
-        let items = try items.asked(for: activity.type)
-        if let obstacle = await activity.obstacle(items) {
-            throw CommandError(
-                .ineligible, TerminalText.escaped("\(items.title): \(activity.title): \(obstacle)", limit: 1_000))
+        // Programs are asked again for the activity, and may offer another type.
+        let items = words.programs.isEmpty ? items : try words.items(activity: activity.type)
+        try await CommandError.catching { () throws(WaftError) in try await activities.check(activity, items) }
+        let documents = context.documents
+        switch activity.kind {
+        case .send, .queue: try await send(words, to: peer, isQueued: activity.kind == .queue)
+        case .preview, .openIn:
+            for path in items.items.compactMap(\.path) {
+                let document = try await CommandError.catching { () throws(WaftError) in try documents.file(path) }
+                if activity.kind == .preview {
+                    try await documents.show(document, output)
+                } else {
+                    try await OpenInMenu(documents: documents, output: output).run(document, app: nil)
+                }
+            }
+        case .mail, .copy, .print, .saveImage, .handler:
+            let end = try await perform(activity, items, activities)
+            if !json { for said in end.said { Console.shared.result(TerminalText.escaped(said, limit: 1_000)) } }
+            completion.returnedItems = end.returnedItems
         }
-        completion.returnedItems = try await activity.perform(items, scene)
+    }
+
+    private func perform(
+        _ activity: Activity, _ items: ShareItems, _ activities: Activities
+    ) async throws -> Activities.End {
+        do {
+            // Programs of the system end with this one.
+            guard activity.kind == .handler else { return try await activities.perform(activity, items) }
+            return try await Interruption.watching(Cancellation(), goodbye: .zero) {
+                try await activities.perform(activity, items)
+            }
+        } catch let error as WaftError {
+            throw CommandError(error)
+        }
+    }
+
+    /// Sends the items, now or when the peer is reachable: as `waft send`.
+    private func send(_ words: SharedWords, to peer: String?, isQueued: Bool) async throws {
+        guard var send = try WaftCommand.parseAsRoot([SendCommand._commandName]) as? SendCommand else { return }
+        (send.items, send.text, send.url, send.source) = (words.paths, words.texts, words.urls, words.programs)
+        (send.subject, send.json, send.queue.queue) = (words.subject, json, isQueued)
+        send.to = peer.map { [$0] } ?? []
+        send.delivery = delivery
+        try await SendCommand.$application.withValue(SourceApplication.share) { [send] in
+            var send = send
+            try await send.run()
+        }
+    }
+
+    // MARK: Choosing
+
+    /// Looking for peers without a person who waits at a list.
+    private static let looking: Duration = .seconds(3)
+
+    /// The peers and activities for the items.
+    private func lines(
+        _ items: ShareItems, _ activities: Activities, _ context: CommandContext, all: Bool = false
+    ) async throws(CommandError) -> [ActivityLine] {
+        var lines: [ActivityLine] = []
+        if activities.hasPeers {
+            let peers = try await CommandError.catching { () throws(WaftError) in try SharePeers(context.waft) }
+            let found = await peers.found(within: Self.looking) { reason in
+                Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 400))")
+            }
+            lines = found.map { peer in
+                ActivityLine(
+                    type: Activity.airdrop.type, title: peer.person.title, category: .share, peer: peer.person.fields)
+            }
+        }
+        return lines + (await activities.lines(for: items, all: all))
+    }
+
+    /// - Throws: `CommandError` `ineligible` if nothing is possible.
+    private func show(
+        _ items: ShareItems, _ activities: Activities, _ context: CommandContext, _ output: OutputOptions
+    ) async throws {
+        let lines = try await lines(items, activities, context, all: all)
+        for line in lines { output.show(line) }
+        guard lines.contains(where: { $0.reason == nil }) else {
+            throw CommandError(.ineligible, "\(TerminalText.escaped(items.title)): nothing can be done with it here")
+        }
     }
 
     private func chosen(
-        _ items: ShareItems, _ activities: ActivityList, _ context: CommandContext
+        _ items: ShareItems, _ activities: Activities, _ context: CommandContext
     ) async throws -> ShareSheet.Answer? {
-        let rows = await activities.rows(for: items).filter { $0.obstacle == nil }
         guard LineReader.hasTerminal else {
-            let listing = ShareListing(context: context, activities: activities, all: false, json: false)
             throw CommandError(
                 .usage, "--activity or --to is missing, and there is no terminal to ask at",
-                others: try await listing.lines(items))
+                others: try await lines(items, activities, context).flatMap(\.words))
         }
-        let sheet = ShareSheet(
-            activities: rows.map { ($0.activity.type, $0.activity.title) }, takesPeers: activities.hasPeers)
-        let choice = await SharePrompt(question: "Share with? ")
-            .choose(from: sheet, items.lines, activities.hasPeers ? try SharePeers(context) : nil)
+        let rows = await activities.lines(for: items)
+        let sheet = ShareSheet(activities: rows.map { ($0.type, $0.title) }, takesPeers: activities.hasPeers)
+        let peers = try await CommandError.catching { () throws(WaftError) in
+            activities.hasPeers ? try SharePeers(context.waft) : nil
+        }
+        let choice = await SharePrompt(question: "Share with? ").choose(from: sheet, items.words, peers)
         guard case .row(let answer) = choice else { return nil }
         return answer
     }
 
-    private func inWindow(_ activities: ActivityList, _ context: CommandContext) async throws -> WaftExit {
+    private func inWindow(
+        _ activities: Activities, _ words: SharedWords, _ context: CommandContext
+    ) async throws -> WaftExit {
         var options = text.map { "--text=\($0)" } + url.map { "--url=\($0)" } + source.map { "--source=\($0)" }
         options += subject.map { ["--subject=\($0)"] } ?? []
-        let hasItems = !(items + text + url + source).isEmpty
-        let shared =
-            hasItems
-            ? try ShareItems(paths: items, texts: text, urls: url, programs: source, subject: try line()) : nil
-        return try await ShareWindow(options: options, activities: activities, context: context)
-            .run(shared, paths: items)
+        var words = words
+        let shared: ShareItems?
+        if words.isEmpty {
+            shared = nil
+        } else {
+            words.subject = try line()
+            shared = try words.items()
+        }
+        do {
+            return try await ShareWindow(options: options, activities: activities, context: context)
+                .run(shared, paths: items)
+        } catch let error as WaftError {
+            throw CommandError(error)
+        }
     }
 
     private func line() throws(CommandError) -> String? {
@@ -184,5 +287,61 @@ struct ShareCommand: AsyncParsableCommand {
             throw CommandError(.usage, "--subject is one line of at most \(Offer.subjectBytes) bytes")
         }
         return line
+    }
+}
+
+/// The words of the command that name the shared items.
+struct SharedWords {
+    /// Files and folders.
+    var paths: [String]
+    var texts: [String] = []
+    var urls: [String] = []
+    var programs: [String] = []
+    /// One line.
+    var subject: String?
+
+    var isEmpty: Bool { (paths + texts + urls + programs).isEmpty }
+
+    /// Looks at every file, and asks each program for its placeholder. No contents are read.
+    ///
+    /// - Parameter activity: the type of the activity for which programs are asked; empty before one is chosen.
+    /// - Throws: `CommandError`: 64 for wrong words, 66 for inputs that cannot be read.
+    mutating func items(activity: String = "") throws(CommandError) -> ShareItems {
+        guard !isEmpty else {
+            throw CommandError(.usage, "nothing to share", hint: "for example: waft share photo.jpg")
+        }
+        var leftOut: [SourceError] = []
+        paths = SendSources.once(paths) { leftOut.append($0) }
+        var words = SendSources(paths: paths, texts: texts, urls: urls, programs: programs)
+        (words.activity, words.canLeaveOut, words.leftOut) = (activity, false, { leftOut.append($0) })
+        words.isRepaired = CommandWords.isRepaired
+        let sources = try CommandError.of { () throws(WaftError) in try words.make() }
+        // If no item is left, the failure says so.
+        for fault in leftOut { Console.shared.note("waft: \(TerminalText.escaped(fault.message))") }
+        return ShareItems(sources, paths: paths, subject: subject)
+    }
+}
+
+extension ShareItems {
+    private static let shownItems = 5
+
+    /// The first few items with kind and size.
+    var words: [String] {
+        let shown = items.prefix(Self.shownItems).map { item -> String in
+            let size = item.offered.size.map { ", " + ByteCount.text($0) } ?? ""
+            let name = TerminalText.escaped(item.offered.name.text, limit: 400)
+            let type = TypeRegistry.system.name(of: item.offered.type)
+            return "\(name)  \(TerminalText.escaped(type, limit: 80))\(size)"
+        }
+        return shown + (items.count > shown.count ? ["and \(items.count - shown.count) more"] : [])
+    }
+}
+
+extension ActivityLine: WordedLine {
+    var words: [String] {
+        let reason = reason.map { "  not now: " + TerminalText.escaped($0) } ?? ""
+        let type = TerminalText.escaped(type)
+        let padding = String(repeating: " ", count: max(2, 28 - type.count))
+        return ["\(type)\(padding)\(TerminalText.escaped(title, limit: 200))\(reason)"]
     }
 }

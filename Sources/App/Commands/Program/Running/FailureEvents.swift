@@ -3,7 +3,7 @@ import Lines
 
 /// The events of a command that was called with `--json` and has failed.
 struct FailureEvents {
-    /// The command's last event, which says how it ended; nil if there is none.
+    /// The command's last line, which says how it ended; nil if there is none.
     private let last: ((WaftExit) -> String)?
     /// Standard error of a daemon is its log, which has failures too.
     private let isDaemon: Bool
@@ -18,11 +18,7 @@ struct FailureEvents {
             switch words.first {
             case SendCommand.configuration.commandName: { TerminalText.escaped(json: DoneLine(exit: $0).json) }
             case ShareCommand.configuration.commandName where !words.contains("--list"):
-                {
-                    EventLine.completed(
-                        Completion.Fields(activity: nil, completed: false, returnedItems: [], exit: $0)
-                    ).text
-                }
+                { TerminalText.escaped(json: CompletedLine(exit: $0).json) }
             default: nil
             }
     }
