@@ -72,6 +72,12 @@ private struct Samples {
             StatusLine(
                 name: "kitchen", id: id.text, port: 1, inbox: "/in", accept: "ask", discovery: "off", free: nil,
                 waitingOffers: 0, activeTransfers: 0, processID: 1, hook: nil),
+            TypeLine(path: "/a", type: "public.data", conformsTo: [], icon: "a", genericIcon: "b"),
+            CheckLine(name: "clock", result: .problem, reason: "it is wrong", hint: "set it"),
+            DesktopLine(path: "/a", isForeign: false),
+            DesktopLine(path: "/a", urlSchemes: [], isCurrent: true, menus: [], command: "waft", leftSchemes: []),
+            ServiceLine(system: false, state: "active", startsByItself: true, isKnown: true, isActive: true),
+            UnitLine(unit: "waftd.service", unitText: "[Unit]\n"),
         ]
     }
 
@@ -270,9 +276,6 @@ private struct Samples {
                 HandlerSettingChangeFields(
                     handler: "org.example.a", setting: "quality", values: ["1"], formerValues: ["0.5"])),
             .failed(.part(failure, of: .path("/a"))),
-            .type(TypeCommand.Fields(path: "/a", type: "public.data", conformsTo: [])),
-            .check(DoctorCommand.Fields(name: "clock", result: .problem, reason: "it is wrong", hint: "set it")),
-            .desktop(DesktopPlace.Fields(state: "missing", path: "/a")),
             .contacts,
             .desk(DeskCommand.Fields(port: 1, url: "http://127.0.0.1:1/#a")),
         ]
@@ -324,8 +327,6 @@ private struct Samples {
                 ProtectionReport(
                     protection: "none", isSetUp: false, isDropBox: false, isUnlocked: false, wasUnlocked: false,
                     since: 0, reason: "screen")),
-            .service(ServiceStanding.Fields(system: false, state: "active", startsByItself: true)),
-            .unit(UnitFields(unit: "waftd.service", unitText: "[Unit]\n")),
         ]
     }
 }

@@ -1,10 +1,7 @@
 import ArgumentParser
-import Endpoints
 import Foundation
 import Lines
-import Sending
-import Settings
-import Sharing
+import Operations
 
 /// `waft doctor`: finds out why machines do not see each other, or why a transfer does not start.
 struct DoctorCommand: AsyncParsableCommand {
@@ -29,59 +26,25 @@ struct DoctorCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    struct Fields: Encodable {
-        /// The word for the check.
-        var name: String
-        var result: DoctorFinding.Result
-        var reason: String
-        var hint: String?
-    }
-
     func run() async throws {
-        let peer = try self.peer.map { text throws(CommandError) in try Self.reference(text) }
-        let scene = await DoctorScene.look(ProcessInfo.processInfo.environment, peer: peer)
-        var hasProblem = false
-        for (check, findings) in await Self.examine(scene, DoctorChecks.all) {
-            for finding in findings {
-                hasProblem = hasProblem || finding.result == .problem
-                show(finding, of: check)
+        let lines: [CheckLine]
+        do throws(WaftError) {
+            lines = try await Doctor.examine(ProcessInfo.processInfo.environment, peer: peer) {
+                CommandContext(home: $0, settings: $1).logger("waft")
             }
-        }
-        if hasProblem { throw WaftExit.unexpected.code }
-    }
-
-    private static func reference(_ text: String) throws(CommandError) -> PeerReference {
-        do throws(PeerReference.FormatError) {
-            return try PeerReference(text)
         } catch {
-            throw CommandError(.usage, TerminalText.escaped("--peer: \(error)", limit: 400))
+            throw CommandError(error)
         }
+        for line in lines { output.show(line) }
+        if lines.contains(where: { $0.result == .problem }) { throw WaftExit.unexpected.code }
     }
+}
 
-    /// Runs all checks at the same time.
-    /// - Returns: in the order of the checks.
-    static func examine(
-        _ scene: DoctorScene, _ checks: [any DoctorCheck]
-    ) async -> [(name: String, findings: [DoctorFinding])] {
-        await withTaskGroup(of: (Int, [DoctorFinding]).self) { group in
-            for (number, check) in checks.enumerated() {
-                group.addTask { (number, await check.findings(scene)) }
-            }
-            var results = checks.map { (name: $0.name, findings: [DoctorFinding]()) }
-            for await (number, findings) in group { results[number].findings = findings }
-            return results
-        }
-    }
-
-    private func show(_ finding: DoctorFinding, of check: String) {
-        if output.json {
-            let fields = Fields(name: check, result: finding.result, reason: finding.reason, hint: finding.hint)
-            return EventLine.check(fields).print()
-        }
-        let word = finding.result.rawValue
-        let padding = String(repeating: " ", count: 9 - word.count)
-        Console.shared.result("\(word)\(padding)\(check): \(TerminalText.escaped(finding.reason, limit: 1_000))")
-        guard let hint = finding.hint else { return }
-        Console.shared.result(String(repeating: " ", count: 9) + TerminalText.escaped(hint, limit: 1_000))
+extension CheckLine: WordedLine {
+    var words: [String] {
+        let (word, margin) = (result.rawValue, String(repeating: " ", count: 9))
+        return [
+            "\(word)\(margin.dropFirst(word.count))\(name): \(TerminalText.escaped(reason, limit: 1_000))"
+        ] + [hint].compactMap { $0.map { margin + TerminalText.escaped($0, limit: 1_000) } }
     }
 }

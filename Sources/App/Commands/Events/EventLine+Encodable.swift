@@ -60,12 +60,7 @@ extension EventLine: FieldGroups {
         case .locking(let fields): (.locking, fields)
         case .locked(let fields): (.locked, fields)
         case .unlocked(let fields): (.unlocked, fields)
-        case .type(let fields): (.type, fields)
-        case .check(let fields): (.check, fields)
-        case .desktop(let fields): (.desktop, fields)
         case .desk(let fields): (.desk, fields)
-        case .service(let fields): (.service, fields)
-        case .unit(let fields): (.unit, fields)
         }
     }
 }

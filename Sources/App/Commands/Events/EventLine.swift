@@ -65,17 +65,8 @@ enum EventLine {
     case locked(ProtectionFields.State)
     case unlocked(ProtectionFields.State)
 
-    // `waft type`, `waft doctor`, `waft desktop`
-    case check(DoctorCommand.Fields)
-    case type(TypeCommand.Fields)
-    case desktop(DesktopPlace.Fields)
-
     // `waft desk`
     case desk(DeskCommand.Fields)
-
-    // `waft service`
-    case service(ServiceStanding.Fields)
-    case unit(UnitFields)
 
     /// Items that an event lists; offers can have tens of thousands.
     static let shownItems = 100

@@ -25,10 +25,6 @@ enum EventName: String, Encodable, CaseIterable {
     // `waft protection`, `waft unlock`, `waft lock`
     case protection, protectionExport, locking, locked, unlocked
 
-    // `waft type`, `waft doctor`, `waft desktop`
-    case type, check, desktop
     // `waft desk`
     case desk
-    // `waft service`
-    case service, unit
 }

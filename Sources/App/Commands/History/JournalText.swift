@@ -130,3 +130,11 @@ enum JournalText {
         return width < 0 ? text + space : space + text
     }
 }
+
+extension DocumentIcon {
+    /// For people; escaped.
+    fileprivate var words: String {
+        ([name, genericName] + [file].compactMap(\.self)).map { TerminalText.escaped($0, limit: 4_096) }
+            .joined(separator: ", ")
+    }
+}

@@ -4,6 +4,7 @@ import Endpoints
 import HandlerCatalog
 import Journal
 import Lines
+import Operations
 import Settings
 import Sharing
 

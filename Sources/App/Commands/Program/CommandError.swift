@@ -64,3 +64,15 @@ package struct CommandError: Error, CustomStringConvertible {
 extension WaftExit {
     package var code: ExitCode { ExitCode(rawValue) }
 }
+
+extension OwnPrograms {
+    /// The absolute path of the running program.
+    /// - Throws: `CommandError` `unexpected` if it is no longer there.
+    static func running() throws(CommandError) -> String {
+        do {
+            return try path()
+        } catch {
+            throw CommandError(error)
+        }
+    }
+}

@@ -1,37 +1,10 @@
-import Glibc
-import Protection
+import Operations
 import Settings
-import Sharing
-import SystemCalls
 
-/// Suggests data protection to a user who has not set it up.
-enum ProtectionSuggestion {
-    /// The use and the cost, each one line.
-    static let lines = [
-        "what arrives is stored as it is; to seal it, so that it can be read only after an unlock: waft protection set-up",
-        "that costs a passphrase at each unlock, and without the passphrase nobody can open what came",
-    ]
-
+extension ProtectionSuggestion {
     /// Says it at the first start of a receiver at which a person looks at a terminal, and never again.
     static func sayOnce(_ context: CommandContext) {
         guard Console.shared.isInteractive, isNew(context.home, context.settings.protection) else { return }
         for line in lines { Console.shared.note("waft: \(line)") }
-    }
-
-    /// Whether it was not said yet, and there is a reason; then it counts as said.
-    ///
-    /// - Parameter protection: the class of the settings.
-    static func isNew(_ home: Home, _ protection: ProtectionClass) -> Bool {
-        guard protection == .none, !isSetUp(home), (try? home.makeFolders()) != nil else { return false }
-        // A mark that cannot be made would repeat it.
-        let mark = open(
-            home.state + "/protection-suggested", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard mark >= 0 else { return false }
-        close(mark)
-        return true
-    }
-
-    static func isSetUp(_ home: Home) -> Bool {
-        access(ProtectionFolder(path: home.protection).recipientsPath, F_OK) == 0
     }
 }
