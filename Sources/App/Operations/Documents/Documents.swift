@@ -14,7 +14,7 @@ import Sending
 import Settings
 package import Sharing
 import SystemCalls
-package import UniformTypes
+import UniformTypes
 
 /// The means of the face that calls an operation.
 package struct Face: Sendable {
@@ -312,29 +312,7 @@ package struct Documents: Sendable {
     }
 }
 
-extension ContentVerdict {
-    /// The result of a look into a file, in one line.
-    /// - Parameters:
-    ///   - declared: the type by the name.
-    ///   - words: the content in a few words, with identifiers.
-    package func line(declared: UniformType, _ words: String, _ registry: TypeRegistry) -> String {
-        let found = contentType.map(registry.name) ?? words
-        let line =
-            switch outcome {
-            case .consistent: "contents match: \(found)"
-            case .mislabelled: "the name says \(registry.name(of: declared)), the contents are \(found)"
-            case .lying: "looks like \(registry.name(of: declared)), but is \(found): not opened"
-            case .unverified: "contents not verified: \(explanation)"
-            }
-        return ShownText.line(line, limit: 600)
-    }
-}
-
 extension WaftError {
-    init(_ fault: SourceError) {
-        self.init(WaftExit(fault), fault.message, others: fault.others)
-    }
-
     /// An item cannot leave the Inbox, or cannot be copied out of it.
     init(_ fault: LeavingError) {
         let code: WaftExit =
