@@ -27,13 +27,10 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let lines: [CheckLine]
-        do throws(WaftError) {
-            lines = try await Doctor.examine(ProcessInfo.processInfo.environment, peer: peer) {
+        let lines = try await OutputOptions.catching { () throws(WaftError) in
+            try await Doctor.examine(ProcessInfo.processInfo.environment, peer: peer) {
                 CommandContext(home: $0, settings: $1).logger("waft")
             }
-        } catch {
-            throw CommandError(error)
         }
         for line in lines { output.show(line) }
         if lines.contains(where: { $0.result == .problem }) { throw WaftExit.unexpected.code }

@@ -31,11 +31,7 @@ struct ServiceScopeOption: ParsableArguments {
         forUser: Bool = false, _ body: (Service) async throws(WaftError) -> Value
     ) async throws(CommandError) -> Value {
         let service = Service(system: system, of: forUser && !system ? try CommandContext().waft : nil)
-        do throws(WaftError) {
-            return try await body(service)
-        } catch {
-            throw CommandError(error)
-        }
+        return try await OutputOptions.catching { () throws(WaftError) in try await body(service) }
     }
 }
 
