@@ -27,7 +27,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let lines = try await OutputOptions.catching { () throws(WaftError) in
+        let lines = try await CommandError.catching { () throws(WaftError) in
             try await Doctor.examine(ProcessInfo.processInfo.environment, peer: peer) {
                 CommandContext(home: $0, settings: $1).logger("waft")
             }

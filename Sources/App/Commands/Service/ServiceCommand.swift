@@ -31,7 +31,7 @@ struct ServiceScopeOption: ParsableArguments {
         forUser: Bool = false, _ body: (Service) async throws(WaftError) -> Value
     ) async throws(CommandError) -> Value {
         let service = Service(system: system, of: forUser && !system ? try CommandContext().waft : nil)
-        return try await OutputOptions.catching { () throws(WaftError) in try await body(service) }
+        return try await CommandError.catching { () throws(WaftError) in try await body(service) }
     }
 }
 
