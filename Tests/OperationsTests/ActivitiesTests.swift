@@ -3,6 +3,7 @@ import Glibc
 import ItemSources
 import Lines
 import Logging
+import Sending
 import Settings
 import Sharing
 import TestSupport
@@ -163,6 +164,39 @@ struct ActivitiesTests {
         ] {
             let line = await activities.lines(for: items, all: true).first { $0.type == "org.example.resize" }
             #expect(line?.reason == reason)
+        }
+    }
+
+    @Test("files of dead processes are removed after a day, and no others")
+    func sweep() throws {
+        for name in [".waft-saving-1", ".waft-saving-2", "photo.jpg"] { kitchen.folder.file(name) }
+        for name in [".waft-saving-1", "photo.jpg"] {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -90_000)], ofItemAtPath: kitchen.folder / name)
+        }
+        _ = try PicturesFolder(kitchen.folder.path)
+        let left = Set(kitchen.folder.names)
+        #expect(!left.contains(".waft-saving-1") && left.isSuperset(of: [".waft-saving-2", "photo.jpg"]))
+    }
+
+    @Test("a search that is off finds nobody, and says so once")
+    func noSearch() async throws {
+        let troubles = Recorder<String>()
+        let peers = SharePeers(PeerFinder(endpoints: [], searches: false), kitchen.waft.people)
+        let found = await peers.found(within: .milliseconds(1)) { troubles.record($0) }
+        #expect(found.isEmpty && troubles.all == ["discovery is off: peers are reached by address only"])
+    }
+
+    @Test("a picture, a document and a folder are mailed, printed and saved only where that is possible")
+    func kinds() async throws {
+        let paths = [kitchen.folder.file("a.jpg", "%PDF-1.4\n"), kitchen.home.state]
+        let activities = try kitchen.waft.activities()
+        for (path, type, reason) in [
+            (paths[0], "save-image", "it is not what it claims to be: see waft preview"),
+            (paths[1], "save-image", "images and films are saved there"), (paths[1], "preview", nil),
+        ] {
+            let lines = await activities.lines(for: try files(path), all: true)
+            #expect(lines.first { $0.type.hasSuffix("." + type) }?.reason == reason, "\(type)")
         }
     }
 }

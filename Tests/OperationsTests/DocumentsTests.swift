@@ -314,18 +314,68 @@ struct DocumentsTests {
 
     @Test("a call that is cancelled ends the handler, and is recorded")
     func cancelled() async throws {
-        let began = kitchen.folder / "began"
-        mkfifo(began, 0o600)
+        let began = kitchen.pipe("began")
         try kitchen.reader("echo > '\(began)'; exec sleep 600")
         let entry = try kitchen.arrive("a.txt")
         let document = try documents.item(entry, keys: Kitchen.noKeys)
         let target = try documents.programs(for: document).target("note")
-        let (documents, path) = (documents, began)
+        let documents = documents
         let call = Task { await refusal { _ = try await documents.open(document, in: target) } }
-        // The pipe can be opened once the handler has opened its end.
-        _ = await BackgroundThread.run("waft-test") { close(open(path, O_RDONLY)) }
+        await Kitchen.word(from: began)
         call.cancel()
         #expect(await call.value == WaftError(.interrupted, "interrupted"))
         #expect(try kitchen.entry(entry.arrival.number).attempts.map(\.outcome?.reason) == ["interrupted"])
+    }
+
+    @Test("an answer is not recorded if another handler was asked meanwhile, and the user hears of it")
+    func meanwhile() async throws {
+        let (entry, remarks) = (try kitchen.arrive("a.txt"), Recorder<String>())
+        var face = Face()
+        face.remark = { remarks.record($0) }
+        let documents = kitchen.waft.documents(face)
+        let (began, go) = (kitchen.pipe("began"), kitchen.pipe("go"))
+        try kitchen.reader("echo > '\(began)'; cat '\(go)' > /dev/null; exit 0")
+        let document = try documents.item(entry, keys: Kitchen.noKeys)
+        let target = try documents.programs(for: document).target("note")
+        let call = Task { try? await documents.open(document, in: target).said }
+        await Kitchen.word(from: began)
+        _ = try Journal(folder: kitchen.home.state, dialects: .known)
+            .began([entry.arrival.number], handler: "org.example.other", isAsked: true, at: .now)
+        _ = await BackgroundThread.run("waft-test") { close(open(go, O_WRONLY)) }
+        #expect(await call.value == "opened by Note")
+        #expect(remarks.all.count == 1 && remarks.all[0].hasPrefix("the answer could not be recorded: "))
+    }
+
+    @Test("a sealed item is left as it is, or refused when its copy is larger than the user allows")
+    func sealed() throws {
+        var settings = Settings(hostName: "kitchen")
+        settings.clearQuota = 1
+        let waft = Waft(kitchen.home, LiveSettings(settings), logger: kitchen.waft.logger)
+        var entry = try kitchen.arrive("a.txt")
+        entry.arrival.facts.destination = Destination(handler: nil, folder: nil, protection: .complete)
+        let stored = try waft.documents().item(entry, for: nil, keys: Kitchen.noKeys)
+        #expect(stored.path == entry.arrival.stored.path)
+        let error = #expect(throws: WaftError.self) { try waft.documents().item(entry, keys: Kitchen.noKeys) }
+        #expect(error?.code == .noRoom && error?.hint == "take it out with: waft inbox take")
+        // There is no copy, so there is none to remove.
+        waft.documents().end(stored)
+    }
+
+    @Test("the parts of a URL are the same document that handlers get")
+    func urlParts() throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        for text in ["https://a:b@c.org:1/d%2Fe/f?g=h&i#j", "mailto:a@b.org", "foo:"] {
+            let url = try URLParts(text)
+            #expect(try encoder.encode(LinkParts(url)) == encoder.encode(url))
+        }
+    }
+
+    @Test("a drawing keeps its colours, and nothing else that a terminal obeys")
+    func drawing() {
+        let plain = "\u{1B}[0m"
+        let output = "\u{1B}[31mred\u{1B}[2Jx\u{7}\n\u{1B}]0;title\u{7}b\n\u{1B}[0m\n"
+        #expect(
+            PictureText.lines(Array(output.utf8), maximum: 2) == ["\u{1B}[31mredx" + plain, "]0;titleb" + plain])
     }
 }

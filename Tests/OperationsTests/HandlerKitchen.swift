@@ -1,4 +1,6 @@
+import Executors
 import Foundation
+import Glibc
 import Settings
 import TestSupport
 
@@ -23,4 +25,20 @@ extension Kitchen {
     }
 
     func text(_ name: String) throws -> String { try String(contentsOfFile: folder / name, encoding: .utf8) }
+
+    /// Makes a pipe in the file system.
+    func pipe(_ name: String) -> String {
+        mkfifo(folder / name, 0o600)
+        return folder / name
+    }
+
+    /// Waits until a handler writes into such a pipe.
+    static func word(from pipe: String) async {
+        await BackgroundThread.run("waft-test") {
+            let file = open(pipe, O_RDONLY)
+            var byte: UInt8 = 0
+            while read(file, &byte, 1) == 1 {}
+            close(file)
+        }
+    }
 }

@@ -1,6 +1,4 @@
-import Executors
 import Foundation
-import Glibc
 import HandlerCatalog
 import Handlers
 import Lines
@@ -157,13 +155,11 @@ struct LinkOpeningTests {
 
     @Test("when the user ends it, the handler is ended too")
     func cancelled() async throws {
-        let path = kitchen.folder / "began"
-        mkfifo(path, 0o600)
+        let path = kitchen.pipe("began")
         try write("Slow", "foo", "echo > '\(path)'; exec sleep 600")
         let (opening, url) = (try opening(), try LinkOpening.parts("foo:x"))
         let task = Task { try await opening.open(url) }
-        // The pipe can be opened once the handler has opened its end.
-        _ = await BackgroundThread.run("waft-test") { FileManager.default.contents(atPath: path) }
+        await Kitchen.word(from: path)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }

@@ -15,8 +15,10 @@ import UniformTypes
 /// A program that can get a document.
 package struct OpenInTarget: Sendable {
     fileprivate enum Program: Sendable {
-        /// - Parameter type: that it gets for a file outside the Inbox.
-        case handler(HandlerBundle, type: UniformType)
+        /// - Parameters:
+        ///   - opens: the type that it declares.
+        ///   - type: that it gets for a file outside the Inbox.
+        case handler(HandlerBundle, opens: UniformType, type: UniformType)
         case application(Application)
     }
 
@@ -24,6 +26,35 @@ package struct OpenInTarget: Sendable {
 
     /// Whether it is a handler, which ends when the call does.
     package var isHandler: Bool { if case .handler = program { true } else { false } }
+
+    /// For people; not escaped.
+    fileprivate var name: String {
+        switch program {
+        case .handler(let bundle, _, _): bundle.shownName
+        case .application(let application): application.name
+        }
+    }
+
+    /// Whether a word of the user means it.
+    fileprivate func isNamed(_ word: String) -> Bool {
+        let names =
+            switch program {
+            case .handler(let bundle, _, _): [bundle.name, bundle.identifier.text]
+            case .application(let application): [application.identifier, application.desktopName]
+            }
+        return (names + [name]).contains { $0.lowercased() == word.lowercased() }
+    }
+}
+
+extension Application {
+    /// Its desktop id without the ending.
+    fileprivate var desktopName: String {
+        let ending = ".desktop"
+        return identifier.lowercased().hasSuffix(ending) ? String(identifier.dropLast(ending.count)) : identifier
+    }
+
+    /// - Parameter hasTerminal: whether a program gets a terminal.
+    fileprivate func starts(_ hasTerminal: Bool) -> Bool { runsInTerminal ? hasTerminal : DesktopSession.hasDisplay() }
 }
 
 /// The programs that can get a document: the handlers first, then the applications.
@@ -31,10 +62,9 @@ package struct OpenInList: Sendable {
     private let document: Document
     /// The type of the document. The programs open this type.
     private let type: UniformType
-    fileprivate var handlers: [(bundle: HandlerBundle, opens: UniformType)] = []
-    fileprivate var applications: [Application] = []
+    private let targets: [OpenInTarget]
     /// Applications that would open it, but have no display or no terminal here.
-    private var absent: [Application] = []
+    private let absent: [Application]
     /// Whether the applications of the desktop could be looked up.
     private let knowsApplications: Bool
 
@@ -44,50 +74,48 @@ package struct OpenInList: Sendable {
         let types = look.isLying || look.type == document.declared ? [look.type] : [look.type, document.declared]
         let kind: FileKind = document.isFolder ? .directory : .regularFile
         let found = Application.all(for: documents.registry.mimeTypes(of: types, kind: kind))
-        let (hasDisplay, hasTerminal) = (DesktopSession.hasDisplay(), documents.face.givesTerminal)
+        let (applications, hasTerminal) = (found ?? [], documents.face.givesTerminal)
         knowsApplications = found != nil
-        for application in found ?? [] {
-            if application.runsInTerminal ? hasTerminal : hasDisplay {
-                applications.append(application)
-            } else {
-                absent.append(application)
-            }
-        }
-        guard !look.isLying, document.arrival?.content?.outcome != .lying else { return }
-        let waft = documents.waft
+        absent = applications.filter { !$0.starts(hasTerminal) }
+        targets =
+            Self.handlers(documents.waft, document, look, kind)
+            + applications.filter { $0.starts(hasTerminal) }.map { OpenInTarget(program: .application($0)) }
+    }
+
+    /// Those that would get the item, in the order in which they are asked. A file outside the Inbox has the type of its
+    /// name or, if that has none, of its content.
+    private static func handlers(
+        _ waft: Waft, _ document: Document, _ look: Documents.Look, _ kind: FileKind
+    ) -> [OpenInTarget] {
+        guard !look.isLying, document.arrival?.content?.outcome != .lying else { return [] }
         var catalog = waft.home.handlerCatalog(waft.settings, includingHook: true)
         catalog.languages = UserLanguages.names(ProcessInfo.processInfo.environment)
         let snapshot = catalog.load()
-        // Those that would get the item, in the order in which they are asked.
-        let claims =
-            document.arrival.map { snapshot.claimants(of: $0.type, kind: $0.item.kind.fileKind) }
-            ?? snapshot.claimants(of: calledType, kind: kind)
-        handlers = claims.filter { $0.bundle.origin < .configuration && snapshot.isEnabled($0.bundle) }
-            .map { ($0.bundle, $0.claimedType) }
+        let type = document.arrival?.type ?? (document.declared.isDynamic ? look.type : document.declared)
+        let claims = snapshot.claimants(of: type, kind: document.arrival?.item.kind.fileKind ?? kind)
+        return claims.filter { $0.bundle.origin < .configuration && snapshot.isEnabled($0.bundle) }
+            .map { OpenInTarget(program: .handler($0.bundle, opens: $0.claimedType, type: type)) }
     }
 
-    /// The type that a handler gets for a file outside the Inbox: that of its name or, if that has none, of its content.
-    private var calledType: UniformType { document.declared.isDynamic ? type : document.declared }
+    package var isEmpty: Bool { targets.isEmpty }
 
-    package var isEmpty: Bool { handlers.isEmpty && applications.isEmpty }
+    /// The default of the applications, or the first one.
+    fileprivate var application: OpenInTarget? { targets.first { !$0.isHandler } }
 
     package var lines: [OpenInLine] {
-        handlers.enumerated().map { index, handler in
-            OpenInLine(
-                document.name, type: type.identifier, place: index + 1, program: handler.bundle.shownName,
-                handler: handler.bundle.identifier.text, opens: handler.opens.words)
-        }
-            + applications.enumerated().map { index, application in
+        targets.enumerated().map { index, target in
+            switch target.program {
+            case .handler(let bundle, let opens, _):
                 OpenInLine(
-                    document.name, type: type.identifier, place: handlers.count + index + 1,
-                    program: application.name, application: application.identifier, isDefault: application.isDefault,
+                    document.name, type: type.identifier, place: index + 1, program: target.name,
+                    handler: bundle.identifier.text, opens: opens.words)
+            case .application(let application):
+                OpenInLine(
+                    document.name, type: type.identifier, place: index + 1, program: target.name,
+                    application: application.identifier, isDefault: application.isDefault,
                     runsInTerminal: application.runsInTerminal)
             }
-    }
-
-    private var targets: [OpenInTarget] {
-        handlers.map { OpenInTarget(program: .handler($0.bundle, type: calledType)) }
-            + applications.map { OpenInTarget(program: .application($0)) }
+        }
     }
 
     /// - Parameter word: a number of the list, a name in any case, a desktop id or the identifier of a bundle.
@@ -102,7 +130,7 @@ package struct OpenInList: Sendable {
                     + (application.runsInTerminal
                         ? "terminal" : "desktop: DISPLAY and WAYLAND_DISPLAY are not set"))
         }
-        let names = lines.prefix(20).map { ShownText.line($0.facts.program, limit: 200) }.joined(separator: ", ")
+        let names = targets.prefix(20).map { ShownText.line($0.name, limit: 200) }.joined(separator: ", ")
         let things = document.isFolder ? "folders" : type.identifier
         throw WaftError(
             .usage, "\(document.head): \(ShownText.line(word, limit: 200)) does not open \(things)",
@@ -120,19 +148,6 @@ package struct OpenInList: Sendable {
                 nil
             }
         return WaftError(.ineligible, "\(document.head): nothing here opens \(type.identifier)", hint: hint)
-    }
-}
-
-extension OpenInTarget {
-    fileprivate func isNamed(_ word: String) -> Bool {
-        let word = word.lowercased()
-        switch program {
-        case .handler(let bundle, _):
-            return [bundle.shownName, bundle.name, bundle.identifier.text].contains { $0.lowercased() == word }
-        case .application(let application):
-            let identifier = application.identifier.lowercased()
-            return application.name.lowercased() == word || identifier == word || identifier == word + ".desktop"
-        }
     }
 }
 
@@ -169,7 +184,7 @@ extension Documents {
                 return DocumentOpenedLine(
                     document.name, application: application.identifier, said: "handed to \(name)")
             }
-        case .handler(let bundle, let type):
+        case .handler(let bundle, _, let type):
             let outcome =
                 if let arrival = document.arrival {
                     try await ask(bundle, about: arrival, annotation)
@@ -209,8 +224,8 @@ extension Documents {
         do throws(BusError) {
             try await PreviewerWindow.show(document.url.path)
         } catch {
-            guard let application = list.applications.first else { throw list.nothing }
-            return try await open(document, in: OpenInTarget(program: .application(application)))
+            guard let application = list.application else { throw list.nothing }
+            return try await open(document, in: application)
         }
         return DocumentOpenedLine(document.name, application: PreviewerWindow.name, said: "shown in a window")
     }
