@@ -310,7 +310,7 @@ let package = Package(
                 "transfers.js", "types.js", "verbs.js", "virtual.js", "visible.js", "words.js",
             ].map { "Page/" + $0 })
         + module(
-            .app, "Lines", ["Outbox", "Sharing"], tests: nil)
+            .app, "Lines", ["Contacts", "Outbox", "Sharing", "UniformTypes"], tests: nil)
         + module(
             .app, "Operations",
             [

@@ -15,6 +15,7 @@ import Testing
 import UniformTypes
 
 @testable import Commands
+@testable import Contacts
 
 /// One line of each event, or more if the event has several forms, with as few fields as it can have.
 private struct Samples {
@@ -56,7 +57,22 @@ private struct Samples {
             arriving, sent, CancelledLine(transfer: offer.transfer.text),
             JobLine(record, person: Acquaintances.nobody.person), JobCancelledLine(job: 1),
             JobRetriedLine(job: 1, daemon: true), JobRemovedLine(job: 1), JobsRemovedLine(jobCount: 1),
-        ] + sending() + receivingLines() + page() + machineLines() + documents() + sharing()
+        ] + sending() + receivingLines() + page() + machineLines() + documents() + sharing() + (try people())
+    }
+
+    private func people() throws -> [any Line] {
+        let time = WallTime(milliseconds: 0)
+        let contact = Contact(id: id, name: try ContactName("anna"), verification: Verification(.keyID, at: time))
+        let stranger = BlockedStranger(id: id, calledItself: "x", at: time)
+        let decision = try Policy([PolicyRule([], .ask)]).decide(
+            offer, from: .contact(contact), PolicySetting(at: time), dayAmount: 0)[0]
+        return [
+            ContactsLine(), ContactLine(contact, at: time), BlockedStrangerLine(stranger),
+            RelationLine(.forgotten, id, nil, isBlocked: false), RelationLine(.blocked, id, contact, isBlocked: true),
+            RelationLine(.unblocked, id, nil, isBlocked: false), MeLine(name: "kitchen", id),
+            RuleLine(1, PolicyRule([], .ask)), PolicyDecisionLine("/a", offer.items[0], decision),
+            VisibilityLine("off", over: "off"),
+        ]
     }
 
     private func machineLines() -> [any Line] {
@@ -276,7 +292,6 @@ private struct Samples {
                 HandlerSettingChangeFields(
                     handler: "org.example.a", setting: "quality", values: ["1"], formerValues: ["0.5"])),
             .failed(.part(failure, of: .path("/a"))),
-            .contacts,
             .desk(DeskCommand.Fields(port: 1, url: "http://127.0.0.1:1/#a")),
         ]
     }
@@ -296,21 +311,7 @@ private struct Samples {
     }
 
     private func deciding() -> [EventLine] {
-        let standing = StandingFields(id: id.text, blocked: false)
         return [
-            .contact(
-                ContactFields(
-                    name: "anna", id: id.text, policy: "ask", blocked: false, verifiedBy: "keyID",
-                    verifiedAt: "2026-11-21T10:00:00Z", reached: [])),
-            .blockedStranger(BlockedFields(name: "x", id: id.text, at: "2026-11-21T10:00:00Z")),
-            .forgotten(standing),
-            .blocked(standing),
-            .unblocked(standing),
-            .me(ContactsMeCommand.Fields(name: "kitchen", id: id.text, short: id.short)),
-            .rule(RuleFields(rule: 1, outcome: "ask")),
-            .policyDecision(
-                PolicyTestCommand.Fields(path: "/a", type: "public.data", outcome: "ask", explanation: "no rule")),
-            .visibility(VisibleCommand.Fields(visibility: "off")),
             .protectionExport(
                 ProtectionExportCommand.Fields(
                     recipientsPath: "/r", identityPath: "/i", openCommand: "age -d -i /i FILE.age > FILE")),

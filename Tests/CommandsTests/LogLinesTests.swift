@@ -87,8 +87,8 @@ struct LogLinesTests {
 
     @Test("declined, stored and opened items are in the log, with the user's name of the contact")
     func events() throws {
-        let shelf = ContactsShelf()
-        let book = ContactBook(path: shelf.bookPath)
+        let folder = TemporaryFolder()
+        let book = try ContactBook.withAnna(folder)
         let offer = Offer.sample()
         let arrival = Arrival(
             number: ArrivalNumber(12),
@@ -96,7 +96,6 @@ struct LogLinesTests {
                 transfer: offer.transfer, itemNumber: 0, itemsInOffer: 1, item: offer.items[0], size: 5,
                 digest: .of(.xxh3_128, Array("hello".utf8)), peer: .sample(1), senderName: "study", annotation: [:]),
             stored: StoredItem(name: try SafeName("a.pdf"), path: "/in/a.pdf"))
-        _ = try shelf.run("contacts", "allow", PeerID.sample(1).text, "--name", "anna")
         let kept = Kept()
         for event in [
             ReceiverEvent.reception(

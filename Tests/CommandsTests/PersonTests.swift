@@ -14,6 +14,15 @@ extension Acquaintances {
     static let nobody = Acquaintances(ContactBook(path: "/nonexistent/contacts.json"))
 }
 
+extension ContactBook {
+    /// With the first sample as the contact anna.
+    static func withAnna(_ folder: TemporaryFolder) throws -> ContactBook {
+        let book = ContactBook(path: folder / "contacts.json")
+        try book.allow(.sample(1), named: ContactName("anna"), Verification(.keyID, at: WallTime(milliseconds: 0)))
+        return book
+    }
+}
+
 extension Person {
     /// A peer of the user whose contacts have these names, and the keys of the samples 1 and following.
     static func sample(_ number: UInt8, _ name: String?, contacts: [String] = []) throws -> Person {

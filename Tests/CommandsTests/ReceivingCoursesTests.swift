@@ -10,9 +10,8 @@ import Testing
 struct ReceivingCoursesTests {
     @Test("the progress and the end of a transfer name the sender as the user knows it")
     func sender() throws {
-        let shelf = ContactsShelf()
-        _ = try shelf.run("contacts", "allow", PeerID.sample(1).text, "--name", "anna")
-        let people = Acquaintances(ContactBook(path: shelf.bookPath))
+        let folder = TemporaryFolder()
+        let people = Acquaintances(try .withAnna(folder))
         let courses = ReceivingCourses()
         for (peer, name, shown) in [
             (PeerID.sample(1), "anna", "anna ✓"),

@@ -11,6 +11,13 @@ package struct LineTime: Codable, Hashable, Sendable {
 
     package var text: String { date.ISO8601Format() }
 
+    /// The time where the user is, for people.
+    package var local: String {
+        date.formatted(
+            Date.ISO8601FormatStyle(timeZone: .current).year().month().day()
+                .dateTimeSeparator(.space).time(includingFractionalSeconds: false))
+    }
+
     /// The years 0 to 9999 or so: a file can say any number, and calendars do not go that far.
     package var date: Date {
         Date(timeIntervalSince1970: Double(min(max(time.milliseconds / 1_000, -62_000_000_000), 253_000_000_000)))

@@ -1,7 +1,10 @@
+import Control
 import Endpoints
 package import Journal
+import Lines
 package import Logging
 package import Settings
+import Sharing
 
 /// The actions of a user, by nouns: `waft.outbox.cancel(3)`. Nothing here prints or reads the words of a command line. A
 /// face does both.
@@ -19,10 +22,17 @@ package struct Waft: Sendable {
 
     /// While a receiver writes it, and when none is running.
     package let journal: JournalReader
+    /// Bytes that a sender has sent in a day.
+    var amounts: any AmountReading
+
+    /// Hears of problems beside the result of a call: one line each, not escaped.
+    package var warn: @Sendable (String) -> Void = { _ in }
+    var now: @Sendable () -> WallTime = { .now }
 
     package init(_ home: Home, _ live: LiveSettings, logger: Logger) {
         (self.home, self.live, self.logger) = (home, live, logger)
         journal = JournalReader(folder: home.state, dialects: .known)
+        amounts = journal
         receiver = ReceiverConnection(home)
     }
 
@@ -30,4 +40,27 @@ package struct Waft: Sendable {
 
     /// The peers that the user knows.
     package var people: Acquaintances { Acquaintances(home.contactBook()) }
+
+    /// The id of this peer. Makes its key if there is none. Blocks on the disk.
+    /// - Throws: `WaftError` for a key that cannot be read or made.
+    func ownID() throws(WaftError) -> PeerID {
+        do {
+            try home.makeFolders()
+            return try home.ownID()
+        } catch {
+            throw WaftError(.unexpected, "\(error)")
+        }
+    }
+
+    /// Lets the running receiver see that contacts or visibility have changed. One that starts later reads everything.
+    /// - Returns: whether one is running.
+    @discardableResult
+    func lookAgain() async -> Bool {
+        do throws(WaftError) {
+            return try await receiver.askIfRunning(.lookAgain) != nil
+        } catch {
+            warn("the running receiver may not know of the change: \(error.reason)")
+            return true
+        }
+    }
 }

@@ -22,6 +22,11 @@ package struct WaftError: Error, Sendable, Equatable {
         self.init(WaftExit(fault), fault.message, hint: hint, others: fault.others)
     }
 
+    /// - Returns: the same error, with the place where its cause stands before it; nil for none.
+    package func at(_ place: String?) -> WaftError {
+        WaftError(code, place.map { "\($0): \(reason)" } ?? reason, hint: hint, others: others)
+    }
+
     package init(_ error: ControlError) {
         switch error.code {
         case .notRunning: self.init(.notRunning, "\(error)", hint: "start one with: waftd, or: waft receive")

@@ -143,7 +143,7 @@ package final class Receiver: Service {
                 group.addTask { await parts.notify() }
                 group.addTask {
                     await parts.door.follow {
-                        self.events.send(.visibility(parts.door.report))
+                        self.events.send(.visibility(parts.door.line))
                         self.events.send(.contacts)
                         return true
                     }

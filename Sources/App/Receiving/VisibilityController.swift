@@ -2,6 +2,7 @@ import Contacts
 import Control
 import Endpoints
 import HandlerCatalog
+import Lines
 import Logging
 import Settings
 import Sharing
@@ -110,11 +111,9 @@ final class VisibilityController: VisibilityReading {
     func lookAgain() { changes.send(()) }
 
     /// The visibility now, as commands show it.
-    var report: VisibilityReport {
-        let next = nextVisibility
-        return VisibilityReport(
-            visibility: visibility.rawValue, stored: overriddenVisibility?.rawValue,
-            until: next.map { WallTime.now.after(.seconds($0.seconds)).milliseconds }, then: next?.visibility.rawValue)
+    var line: VisibilityLine {
+        VisibilityLine(
+            VisibilityFile.State(visibility: visibility, next: nextVisibility), over: overriddenVisibility, at: .now)
     }
 
     /// Waits until the visibility is as wanted, or the task is cancelled.

@@ -1,19 +1,15 @@
 import ArgumentParser
-import Contacts
-import Foundation
-import HandlerCatalog
 import Lines
-import Sharing
-import UniformTypes
+import Operations
 
-extension PolicyAction: ExpressibleByArgument {}
+extension ContactTerms.Answer: ExpressibleByArgument {}
 
 /// Flags of `allow` and `set`: which offers of a contact are accepted, and where their items go.
 struct ContactOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp("What to do with its offers: ask, accept or decline.", valueName: "answer"))
-    var policy: PolicyAction?
+    var policy: ContactTerms.Answer?
 
     @Option(
         name: .customLong("for"),
@@ -69,152 +65,25 @@ struct ContactOptions: ParsableArguments {
             valueName: "class"))
     var protect: String?
 
-    var isEmpty: Bool {
-        policy == nil && duration == nil && types.isEmpty && sizeAtMost == nil && sizePerDay == nil
-            && itemsAtMost == nil
-            && time == nil && handler == nil && folder == nil && protect == nil
+    private var terms: [(flag: String, term: ContactTerms.Term, texts: [String])] {
+        let rows: [(String, ContactTerms.Term, [String?])] = [
+            ("--for", .until, [duration]), ("--types", .types, types), ("--size-at-most", .sizeAtMost, [sizeAtMost]),
+            ("--size-per-day", .sizePerDay, [sizePerDay]), ("--items-at-most", .itemsAtMost, [itemsAtMost]),
+            ("--time", .hours, [time]), ("--handler", .handler, [handler]), ("--folder", .folder, [folder]),
+            ("--protect", .protection, [protect]),
+        ]
+        return rows.map { ($0.0, $0.1, $0.2.compactMap(\.self)) }.filter { !$0.2.isEmpty }
     }
 
-    /// The values of the flags, read once and applied to one contact or many.
-    struct Change {
-        var policy: PolicyAction?
-        /// The outer nil keeps the value, the inner nil removes it; the same holds for all fields below.
-        var until: WallTime??
-        var types: [UniformType]?
-        var largestOffer: UInt64??
-        var sizePerDay: UInt64??
-        var maximumItems: Int??
-        var times: TimeWindow??
-        var protect: ProtectionClass??
-        var handler: Destination?
-        var folder: Destination?
+    var isEmpty: Bool { policy == nil && terms.isEmpty }
 
-        func apply(to contact: inout Contact) {
-            if let policy { contact.policy = policy }
-            if let until { contact.limits.until = until }
-            if let types { contact.limits.types = types }
-            if let largestOffer { contact.limits.largestOffer = largestOffer }
-            if let sizePerDay { contact.limits.sizePerDay = sizePerDay }
-            if let maximumItems { contact.limits.maximumItems = maximumItems }
-            if let times { contact.limits.times = times }
-            let (handler, folder) = (handler ?? contact.destination, folder ?? contact.destination)
-            // Both were read before, so that this cannot fail.
-            if let both = try? Destination(
-                handler: handler.handler, folder: folder.folder,
-                protection: protect ?? contact.destination.protection)
-            {
-                contact.destination = both
-            }
-        }
-    }
-
-    /// - Throws: `CommandError` `usage` that names the flag.
-    func change(on place: ContactsPlace) throws(CommandError) -> Change {
-        var change = Change(policy: policy)
-        if let duration {
-            change.until = .some(try until(duration, place))
-        }
-        if !types.isEmpty { change.types = try types(place.registry) }
-        if let sizeAtMost {
-            change.largestOffer = .some(
-                sizeAtMost == "any" ? nil : try Self.read("--size-at-most", sizeAtMost, ByteCountText.read))
-        }
-        if let sizePerDay {
-            change.sizePerDay = .some(
-                sizePerDay == "any" ? nil : try Self.read("--size-per-day", sizePerDay, ByteCountText.read))
-        }
-        if let itemsAtMost { change.maximumItems = .some(itemsAtMost == "any" ? nil : try count(itemsAtMost)) }
-        if let time {
-            change.times = .some(
-                time == "any"
-                    ? nil : try Self.read("--time", time) { text throws(ContactError) in try TimeWindow(text) })
-        }
-        if let handler {
-            change.handler = try Self.read("--handler", handler) { text throws(ContactError) in
-                try Destination(handler: text.isEmpty ? nil : text)
-            }
-            if let name = change.handler?.handler {
-                do throws(CatalogError) {
-                    try place.findHandler(name)
-                } catch {
-                    throw CommandError(error, at: "--handler")
-                }
-            }
-        }
-        if let folder { change.folder = try destination(folder) }
-        if let protect { change.protect = .some(try protection(protect)) }
-        return change
-    }
-
-    private func until(_ text: String, _ place: ContactsPlace) throws(CommandError) -> WallTime? {
-        if text == "ever" { return nil }
-        let seconds = try Self.read("--for", text, DurationText.read).components.seconds
-        // At most some years from now.
-        let (sum, overflow) = place.now().milliseconds.addingReportingOverflow(seconds * 1_000)
-        guard !overflow else { throw CommandError(.usage, "--for: this machine's clock is wrong") }
-        return WallTime(milliseconds: sum)
-    }
-
-    private func types(_ registry: () -> TypeRegistry) throws(CommandError) -> [UniformType] {
-        if types == ["any"] { return [] }
-        guard types.count <= ContactBounds.types else {
-            throw CommandError(.usage, "--types: at most \(ContactBounds.types) types, not \(types.count)")
-        }
-        let registry = registry()
-        var read: [UniformType] = []
-        for text in types {
-            do throws(CatalogError) {
-                let type = try registry.type(named: text)
-                if !read.contains(type) { read.append(type) }
-            } catch {
-                throw CommandError(.usage, "--types: \(TerminalText.escaped(error.description, limit: 400))")
-            }
+    /// The values of the flags.
+    /// - Throws: `WaftError` that names the flag.
+    func terms(_ waft: Waft) throws(WaftError) -> ContactTerms {
+        var read = ContactTerms(policy: policy)
+        for (flag, term, texts) in terms {
+            do throws(WaftError) { try read.read(term, texts, on: waft) } catch { throw error.at(flag) }
         }
         return read
-    }
-
-    private func count(_ text: String) throws(CommandError) -> Int {
-        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(text),
-            (1...Limits.items).contains(count)
-        else {
-            throw CommandError(
-                .usage,
-                "--items-at-most: \"\(TerminalText.escaped(text, limit: 64))\" is not a number from 1 to \(Limits.items)"
-            )
-        }
-        return count
-    }
-
-    private func destination(_ text: String) throws(CommandError) -> Destination {
-        if text.isEmpty { return .usual }
-        do {
-            return try Destination(folder: try SafeRelativePath(text))
-        } catch {
-            throw CommandError(
-                .usage,
-                "--folder: \"\(TerminalText.escaped(text, limit: 64))\" is not a folder below the Inbox: \(error)")
-        }
-    }
-
-    private func protection(_ text: String) throws(CommandError) -> ProtectionClass? {
-        if text == "usual" { return nil }
-        guard let protection = ProtectionClass(rawValue: text) else {
-            let classes = ProtectionClass.allCases.map(\.rawValue).joined(separator: ", ")
-            throw CommandError(
-                .usage, "--protect: \"\(TerminalText.escaped(text, limit: 64))\" is not one of \(classes), usual")
-        }
-        // Nothing of this contact could be sealed.
-        if protection.isSealed { _ = try ProtectionPlace().existingRecipients() }
-        return protection
-    }
-
-    private static func read<Value>(
-        _ flag: String, _ text: String, _ read: (String) throws(ContactError) -> Value
-    ) throws(CommandError) -> Value {
-        do throws(ContactError) {
-            return try read(text)
-        } catch {
-            throw CommandError(error, at: flag)
-        }
     }
 }

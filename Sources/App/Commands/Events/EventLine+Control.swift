@@ -22,8 +22,8 @@ extension ControlEvent {
         case .arrival(let arrival): line = arrival
         case .ended(let end): line = end
         case .settings(let settings): line = settings
-        case .visibility(let report): return EventLine.visibility(VisibleCommand.Fields(report)).text
-        case .contacts: return EventLine.contacts.text
+        case .visibility(let visibility): line = visibility.counted(at: .now)
+        case .contacts: line = ContactsLine()
         case .protection(let report): return EventLine(report).text
         }
         return TerminalText.escaped(json: line.json)

@@ -39,19 +39,6 @@ enum EventLine {
     case handlerSetting(HandlerSettingFields)
     case handlerSettingChanged(HandlerSettingChangeFields)
 
-    // `waft contacts`, `waft policy`, `waft visible`
-    /// They may have changed.
-    case contacts
-    case contact(ContactFields)
-    case blockedStranger(BlockedFields)
-    case forgotten(StandingFields)
-    case blocked(StandingFields)
-    case unblocked(StandingFields)
-    case me(ContactsMeCommand.Fields)
-    case rule(RuleFields)
-    case policyDecision(PolicyTestCommand.Fields)
-    case visibility(VisibleCommand.Fields)
-
     // `waft pair`
     case open(OpenedPairing)
     case peer(PairingPeer)

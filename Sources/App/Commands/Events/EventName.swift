@@ -14,11 +14,6 @@ enum EventName: String, Encodable, CaseIterable {
     case handler, problem, handlerRemoved, `default`, handlerDecision, schemeDecision
     case handlerSetting, handlerSettingChanged
 
-    // `waft contacts`, `waft policy`, `waft visible`
-    case contacts
-    case contact, blockedStranger, forgotten, blocked, unblocked, me
-    case rule, policyDecision, visibility
-
     // `waft pair`
     case open, peer, compare, paired
 

@@ -78,7 +78,7 @@ struct ArrivalChoice: Sendable {
                 let seconds = try DurationText.read(text).components.seconds
                 return WallTime(milliseconds: WallTime.now.milliseconds - seconds * 1_000)
             } catch {
-                throw CommandError(error, at: "--since")
+                throw CommandError(WaftError(error).at("--since"))
             }
         }
         peers = try options.from.map { text throws(CommandError) in try Self.peers(text, context.people) }
@@ -89,7 +89,7 @@ struct ArrivalChoice: Sendable {
         do throws(ContactError) {
             return [try people.contact(text).id]
         } catch {
-            guard error.code == .unknownContact else { throw CommandError(error, at: "--from") }
+            guard error.code == .unknownContact else { throw CommandError(WaftError(error).at("--from")) }
         }
         let senders = try JournalReading.read { reader throws(JournalError) in try reader.senders() }
         let named = senders.filter { $0.peer.hasPrefix(text) }

@@ -25,8 +25,8 @@ extension JobLine: WordedLine {
             facts.append(("peer", "\(peer.name.map { TerminalText.peerName($0) } ?? "unknown name"), proved no key"))
         }
         facts += [
-            ("state", stateWords), ("amount", Self.amount(count, size)), ("queued", Self.words(queued)),
-            ("expires", Self.words(expires)), ("attempts", "\(attemptCount)"), ("transfer", transfer),
+            ("state", stateWords), ("amount", Self.amount(count, size)), ("queued", queued.local),
+            ("expires", expires.local), ("attempts", "\(attemptCount)"), ("transfer", transfer),
         ]
         if let subject { facts.append(("subject", TerminalText.escaped(subject, limit: 1_000))) }
         if let note { facts.append(("note", TerminalText.escaped(note, limit: 1_000))) }
@@ -53,7 +53,7 @@ extension JobLine: WordedLine {
         switch OutboxStanding.State(rawValue: state) {
         case .waiting where attemptCount == 0: return "waits"
         case .waiting:
-            let time = due.map { " at \(Self.words($0))" } ?? ""
+            let time = due.map { " at \($0.local)" } ?? ""
             return "waits, is tried again\(time)" + (reason.map { "; the last time: \($0)" } ?? "")
         case .sending where isInterrupted: return "interrupted when the receiver ended; resumes when waftd runs"
         case .sending: return "is being sent" + (bytes.map(progress) ?? "")
@@ -68,12 +68,6 @@ extension JobLine: WordedLine {
         guard let total, total > 0 else { return ", \(ByteCount.text(bytes)) so far" }
         let percent = Int(min(Double(bytes) / Double(total), 1) * 100)
         return ", \(percent) %: \(ByteCount.text(bytes)) of \(ByteCount.text(total))"
-    }
-
-    private static func words(_ time: LineTime) -> String {
-        time.date.formatted(
-            Date.ISO8601FormatStyle(timeZone: .current).year().month().day()
-                .dateTimeSeparator(.space).time(includingFractionalSeconds: false))
     }
 }
 

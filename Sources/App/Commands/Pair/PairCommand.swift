@@ -5,6 +5,7 @@ import Endpoints
 import Foundation
 import Glibc
 import Lines
+import Operations
 import Pairing
 import Sending
 import Settings
@@ -93,7 +94,11 @@ struct PairCommand: AsyncParsableCommand {
     }
 
     private func contactName() throws(CommandError) -> ContactName? {
-        try name.map { text throws(CommandError) in try CommandError.contactName(text) }
+        do throws(WaftError) {
+            return try name.map { text throws(WaftError) in try ContactName(user: text) }
+        } catch {
+            throw CommandError(error)
+        }
     }
 
     /// - Returns: nil if this side waits for a peer.

@@ -95,7 +95,9 @@ struct CommandContext {
     /// For a command that has read the home and the settings itself.
     init(home: Home, settings: Settings) {
         let live = LiveSettings(settings)
-        waft = Waft(home, live, logger: Self.logger("waft", live))
+        var waft = Waft(home, live, logger: Self.logger("waft", live))
+        waft.warn = { Console.shared.note("warning: \(TerminalText.escaped($0, limit: 1_000))") }
+        self.waft = waft
     }
 
     /// The peers that this user knows.

@@ -133,7 +133,7 @@ struct WebCommand: AsyncParsableCommand {
             do throws(ContactError) {
                 opening.seconds = try DurationText.read(duration) / .seconds(1)
             } catch {
-                throw CommandError(error, at: "--for")
+                throw CommandError(WaftError(error).at("--for"))
             }
         }
         opening.items = try paths()

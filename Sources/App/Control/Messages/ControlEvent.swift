@@ -18,7 +18,7 @@ package enum ControlEvent: Codable, Sendable, Equatable {
     /// The settings were read again, and are in effect or not.
     case settings(SettingsLine)
     /// The visibility: at the beginning, and when it was chosen or a time has ended.
-    case visibility(VisibilityReport)
+    case visibility(VisibilityLine)
     /// The contacts may have changed.
     case contacts
     /// The receiver was locked or unlocked.
