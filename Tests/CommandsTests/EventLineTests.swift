@@ -39,6 +39,7 @@ private struct Samples {
 
     func all() throws -> [EventLine] {
         receiving() + peers() + inbox() + pairing() + (try handlers()) + deciding()
+        sending() + receiving() + inbox() + pairing() + page() + (try handlers()) + deciding()
             + (try protection())
     }
 
@@ -71,8 +72,16 @@ private struct Samples {
             RelationLine(.forgotten, id, nil, isBlocked: false), RelationLine(.blocked, id, contact, isBlocked: true),
             RelationLine(.unblocked, id, nil, isBlocked: false), MeLine(name: "kitchen", id),
             RuleLine(1, PolicyRule([], .ask)), PolicyDecisionLine("/a", offer.items[0], decision),
-            VisibilityLine("off", over: "off"),
+            VisibilityLine("off", over: "off"), RememberedLine(name: "lab7", address: "192.0.2.7:9238"),
+            RememberedLine(name: "lab7", address: "192.0.2.7:9238", isRemoved: true),
+            AwayLine(name: "lab7", address: "192.0.2.7:9238", reason: "no answer"),
         ]
+            + [id, .unproven(.keyless, seed: [])].flatMap { peer -> [any Line] in
+                let person = Acquaintances.nobody.person(peer, callingItself: nil)
+                return [
+                    FoundLine(person, device: nil, via: .keyed, at: [], rememberedAs: nil), LostLine(peer),
+                ]
+            }
     }
 
     private func machineLines() -> [any Line] {
@@ -181,21 +190,6 @@ private struct Samples {
     }
 
     private func receiving() -> [EventLine] { [.failed(.sending(failure, to: "study", .timeout))] }
-
-    private func peers() -> [EventLine] {
-        let unproven = PeerID.unproven(.keyless, seed: [])
-        let remembered = try? RememberedPeer(name: "lab7", address: "192.0.2.7")
-        let fields = remembered.map { PeersAddCommand.Fields($0) }
-        return (fields.map { [.remembered($0), .peerRemoved($0)] } ?? [])
-            + [.away(EventLine.Away(name: "lab7", address: "192.0.2.7:9238", reason: "no answer"))]
-            + [id, unproven].flatMap { peer -> [EventLine] in
-                let found = FoundPeer(id: peer, card: nil, target: PeerTarget(.keyed, addresses: []))
-                return [
-                    .found(EventLine.Found(found, Acquaintances.nobody.person(peer, callingItself: nil))),
-                    .lost(EventLine.Lost(peer)),
-                ]
-            }
-    }
 
     private func inbox() -> [EventLine] {
         let departed = EventLine.DepartedItem(item: name, exit: .done)

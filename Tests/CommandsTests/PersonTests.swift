@@ -1,8 +1,6 @@
 import Contacts
-import Endpoints
 import Lines
 import Operations
-import Sending
 import Sharing
 import TestSupport
 import Testing
@@ -41,6 +39,10 @@ extension Person {
 @Suite("A peer in text and for programs")
 struct PersonTests {
     private let key = PeerID.sample(2).short
+
+    private func found(_ person: Person, rememberedAs remembered: String? = nil) -> FoundLine {
+        FoundLine(person, device: "server", via: .keyed, at: [], rememberedAs: remembered)
+    }
 
     @Test("a contact has the user's name and a mark, whatever its own name is")
     func contact() throws {
@@ -95,32 +97,42 @@ struct PersonTests {
     @Test("in waft peers the standing and the key are beside the name")
     func listed() throws {
         let lines = try ([1, 2] as [UInt8]).map { number in
-            let peer = FoundPeer(
-                id: .sample(number), card: Card(name: "kitchen", device: "server"),
-                target: PeerTarget(.keyed, addresses: []))
-            return PeersList.line(peer, try .sample(number, "kitchen", contacts: ["kitchen"]))
+            let person = try Person.sample(number, "kitchen", contacts: ["kitchen"])
+            return PeersList.line(found(person), person)
         }
         #expect(lines[0].hasPrefix("kitchen                 contact   \(PeerID.sample(1).short)"))
         #expect(lines[1].hasPrefix("kitchen                 not your contact kitchen  \(key)"))
     }
 
     @Test("in waft peers a remembered machine that the search finds too is one line, at its remembered address")
-    func listedOnce() {
-        func peer(_ number: UInt8, _ remembered: String?) -> FoundPeer {
-            var peer = FoundPeer(id: .sample(number), card: nil, target: PeerTarget(.keyed, addresses: []))
-            peer.remembered = remembered
-            return peer
+    func listedOnce() throws {
+        let peers = try [(1, nil), (1, "lab7"), (2, nil), (1, "bench")].map { (number: UInt8, remembered: String?) in
+            let person = try Person.sample(number, nil)
+            return (found(person, rememberedAs: remembered), person)
         }
-        let found = [peer(1, nil), peer(1, "lab7"), peer(2, nil), peer(1, "bench")]
-        #expect(PeersList.once(found).map(\.remembered) == ["lab7", nil, "bench"])
+        #expect(PeersList.once(peers).map(\.0.rememberedAs) == ["lab7", nil, "bench"])
+    }
+
+    @Test("a remembered peer is written with its address, the address before, and its absence")
+    func remembered() {
+        for (line, words) in [
+            (RememberedLine(name: "lab7", address: "a:1"), "lab7 is remembered at a:1"),
+            (RememberedLine(name: "lab7", address: "a:1", former: "a:1"), "lab7 is remembered at a:1"),
+            (
+                RememberedLine(name: "lab7", address: "a:1", former: "b:1"),
+                "lab7 is remembered at a:1, no longer at b:1"
+            ), (RememberedLine(name: "lab7", address: "a:1", isRemoved: true), "lab7 is no longer remembered at a:1"),
+        ] { #expect(line.words == [words]) }
+        #expect(
+            AwayLine(name: "x", address: "a\u{1B}:1", reason: "").words[0].hasSuffix(
+                "absent     a\\u{1B}:1  (remembered)"))
     }
 
     @Test("in waft peers the keys stand below each other, whatever script the names are in")
     func aligned() throws {
         for name in ["kitchen", "キッチン", "주방", "🍳 kitchen", "cuisine\u{301}", "آشپز\u{200C}خانه"] {
-            let peer = FoundPeer(
-                id: .sample(1), card: Card(name: name, device: "server"), target: PeerTarget(.keyed, addresses: []))
-            let line = PeersList.line(peer, try .sample(1, name))
+            let person = try Person.sample(1, name)
+            let line = PeersList.line(found(person), person)
             let key = try #require(line.firstRange(of: PeerID.sample(1).short))
             #expect(line[..<key.lowerBound].columns == 34, "\(line)")
         }

@@ -15,11 +15,6 @@ extension EventLine: FieldGroups {
     private var parts: (name: EventName, fields: any Encodable) {
         switch self {
         case .failed(let fields): (.failed, fields)
-        case .found(let fields): (.found, fields)
-        case .lost(let fields): (.lost, fields)
-        case .away(let fields): (.away, fields)
-        case .remembered(let fields): (.remembered, fields)
-        case .peerRemoved(let fields): (.peerRemoved, fields)
         case .entry(let fields): (.entry, fields)
         case .arrival(let fields): (.arrival, fields)
         case .transfer(let fields): (.transfer, fields)

@@ -7,13 +7,6 @@ import Foundation
 enum EventLine {
     case failed(Failed)
 
-    // `waft peers`
-    case found(Found)
-    case lost(Lost)
-    case away(Away)
-    case remembered(PeersAddCommand.Fields)
-    case peerRemoved(PeersAddCommand.Fields)
-
     // `waft inbox`, `waft history`
     case entry(InboxRow.Fields)
     case arrival(JournalFields)

@@ -2,9 +2,6 @@
 enum EventName: String, Encodable, CaseIterable {
     case failed
 
-    // `waft peers`
-    case found, lost, away, remembered, peerRemoved
-
     // `waft inbox`, `waft history`
     case entry, arrival, transfer
     case taken, removed, retried, adopted, resealed
