@@ -39,7 +39,7 @@ private struct Samples {
 
     func all() throws -> [EventLine] {
         receiving() + peers() + inbox() + pairing() + (try handlers()) + deciding()
-        sending() + receiving() + inbox() + pairing() + page() + (try handlers()) + deciding()
+        sending() + receiving() + inbox() + page() + (try handlers()) + deciding()
             + (try protection())
     }
 
@@ -74,6 +74,8 @@ private struct Samples {
             RuleLine(1, PolicyRule([], .ask)), PolicyDecisionLine("/a", offer.items[0], decision),
             VisibilityLine("off", over: "off"), RememberedLine(name: "lab7", address: "192.0.2.7:9238"),
             RememberedLine(name: "lab7", address: "192.0.2.7:9238", isRemoved: true),
+            PairingOpenLine(seconds: 600, code: nil), CompareLine(digits: "123456", words: ["a"]),
+            PairingPeerLine(id, named: "study", isContact: false, warning: nil), PairedLine(id, contact: "study"),
             AwayLine(name: "lab7", address: "192.0.2.7:9238", reason: "no answer"),
         ]
             + [id, .unproven(.keyless, seed: [])].flatMap { peer -> [any Line] in
@@ -210,7 +212,7 @@ private struct Samples {
             .resealed(EventLine.Resealed(name: name, protection: .unlessOpen)),
             .failed(.part(failure, of: .item(name))),
             .failed(.part(failure, of: .job(1))),
-            .failed(.part(failure, of: .wanted("b"))),
+            .failed(.command(failure)), .failed(.part(failure, of: .wanted("b"))),
             .failed(.part(failure, of: .arrival(7))),
             .absent(.item(arrival: 7, stored: "a", reason: "it was taken")),
             .absent(.wanted("b", reason: "no such item")),
@@ -234,16 +236,6 @@ private struct Samples {
         pin.pin = "123456"
         return pages + [
             guest, fetched, pin, GuestLine(.newPin), GuestLine(.wrongPin, address: "10.0.0.2"), PageClosedLine(.time),
-        ]
-    }
-
-    private func pairing() -> [EventLine] {
-        [
-            .open(EventLine.OpenedPairing(seconds: 600)),
-            .peer(EventLine.PairingPeer(peer: peer)),
-            .compare(EventLine.Compared(digits: "123456", words: ["a"])),
-            .paired(EventLine.Paired(peer: peer)),
-            .failed(.command(failure)),
         ]
     }
 

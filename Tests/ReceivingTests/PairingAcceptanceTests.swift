@@ -3,6 +3,7 @@ import Control
 import Executors
 import Foundation
 import HTTPChannel
+import Lines
 import Logging
 import Pairing
 import Sending
@@ -92,8 +93,8 @@ struct PairingAcceptanceTests {
         let (session, string) = try await test.compared(responder)
         let comparing = try await test.standing(opened)
         #expect(comparing.phase == .comparing)
-        #expect((comparing.digits, comparing.words) == (string.digits, string.words))
-        #expect((comparing.peer?.name, comparing.peer?.id) == ("study", PeerID.study.text))
+        #expect(comparing.comparison == CompareLine(digits: string.digits, words: string.words))
+        #expect(comparing.peer?.peer == PersonFields(id: PeerID.study.text, name: "study"))
         let confirm = try #require(sent(session.confirm(true, now: .now)))
         async let last = responder.answer(PairingLetter(message: confirm))
         try test.acceptance.answer(opened.ticket, isSame: true)
@@ -147,7 +148,7 @@ struct PairingAcceptanceTests {
         let last = await responder.answer(PairingLetter(message: proof))
         #expect(try session.receive(last.message, now: .now) == [.verified(.kitchen)])
         let end = try await test.standing(opened)
-        #expect((end.phase, end.contact) == (.paired, "anna"))
+        #expect((end.phase, end.paired?.peer.contact) == (.paired, "anna"))
         #expect(try test.book.snapshot()[.study]?.verification.method == .typedCode)
         let (_, again) = try test.initiator(.code(code), own: .sample(3))
         #expect(reason(await test.responder(.sample(3)).answer(PairingLetter(message: again))) == "closed")
@@ -193,7 +194,7 @@ struct PairingAcceptanceTests {
         let nonce = await responder.answer(PairingLetter(message: first, name: "study"))
         let (_, other) = try test.initiator(own: .sample(3))
         #expect(reason(await test.responder(.sample(3)).answer(PairingLetter(message: other))) == "busy")
-        #expect(try await test.standing(opened).peer?.id == PeerID.study.text)
+        #expect(try await test.standing(opened).peer?.peer.id == PeerID.study.text)
         let reveal = try #require(sent(try session.receive(nonce.message, now: .now)))
         _ = try session.receive(await responder.answer(PairingLetter(message: reveal)).message, now: .now)
         #expect(session.shown != nil)

@@ -1,3 +1,4 @@
+import Contacts
 import Endpoints
 package import Lines
 package import Sending

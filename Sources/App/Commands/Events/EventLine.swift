@@ -32,12 +32,6 @@ enum EventLine {
     case handlerSetting(HandlerSettingFields)
     case handlerSettingChanged(HandlerSettingChangeFields)
 
-    // `waft pair`
-    case open(OpenedPairing)
-    case peer(PairingPeer)
-    case compare(Compared)
-    case paired(Paired)
-
     // `waft protection`, `waft unlock`, `waft lock`
     case protection(ProtectionFields)
     case protectionExport(ProtectionExportCommand.Fields)

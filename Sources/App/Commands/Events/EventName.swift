@@ -11,9 +11,6 @@ enum EventName: String, Encodable, CaseIterable {
     case handler, problem, handlerRemoved, `default`, handlerDecision, schemeDecision
     case handlerSetting, handlerSettingChanged
 
-    // `waft pair`
-    case open, peer, compare, paired
-
     // `waft protection`, `waft unlock`, `waft lock`
     case protection, protectionExport, locking, locked, unlocked
 

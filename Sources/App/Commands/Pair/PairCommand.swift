@@ -1,14 +1,8 @@
 import ArgumentParser
-import Contacts
-import Control
-import Endpoints
 import Foundation
 import Glibc
 import Lines
 import Operations
-import Pairing
-import Sending
-import Settings
 import Sharing
 
 /// `waft pair`: makes a machine a contact, once it is certain that no third party is in between.
@@ -76,33 +70,33 @@ struct PairCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let name = try contactName()
-        let timeout = self.timeout?.duration
-        let rendering = PairRendering(json: output.json, answers: answerFd)
-        let end: PairRendering.End
-        if let peer = try wantedPeer() {
-            end = try await PairBeginning(peer: peer, name: name, timeout: timeout, rendering: rendering)
-                .run(code: try typedCode())
-        } else {
-            end = try await PairAccepting(
-                byCode: code, name: name?.text, seconds: (timeout ?? .seconds(600)) / .seconds(1), rendering: rendering
-            ).run()
-        }
-        let exit = rendering.show(end)
-        if exit == .done { await Daemon.tell(.lookAgain) }
-        if exit != .done { throw exit.code }
-    }
-
-    private func contactName() throws(CommandError) -> ContactName? {
-        do throws(WaftError) {
-            return try name.map { text throws(WaftError) in try ContactName(user: text) }
-        } catch {
+        do {
+            try await pair()
+        } catch let error as WaftError {
             throw CommandError(error)
         }
     }
 
+    private func pair() async throws {
+        let name = try name.map(Pairings.name)
+        let timeout = self.timeout?.duration
+        let peer = try wantedPeer().map(Pairings.peer)
+        let code = try await peer == nil ? nil : typedCode().map(Pairings.code)
+        // A receiver that waits has read the settings itself.
+        let waft = try peer == nil ? CommandContext.forgiving.waft : CommandContext().waft
+        let (user, byCode) = (PairingUser(output: output, answers: answerFd).user, self.code)
+        let line = try await Interruption.watching(Cancellation(), goodbye: .zero) {
+            if let peer {
+                return try await waft.pairing.begin(
+                    with: peer, code: code, name: name, finding: timeout ?? .seconds(5), user)
+            }
+            return try await waft.pairing.accept(byCode: byCode, name: name, for: timeout ?? .seconds(600), user)
+        }
+        output.show(line)
+    }
+
     /// - Returns: nil if this side waits for a peer.
-    private func wantedPeer() throws(CommandError) -> PeerReference? {
+    private func wantedPeer() throws(CommandError) -> String? {
         if peer.count > 1 {
             // Of any length: a code with a digit too few is one all the same.
             let isCode = code && peer[1].contains { $0.isNumber } && peer[1].allSatisfy { $0.isNumber || $0 == "-" }
@@ -120,11 +114,7 @@ struct PairCommand: AsyncParsableCommand {
         }
         guard !accept else { throw CommandError(.usage, "--accept takes no peer") }
         try needTerminal(accepting: false)
-        do {
-            return try PeerReference(text)
-        } catch {
-            throw CommandError(.usage, TerminalText.escaped(error.description))
-        }
+        return text
     }
 
     private func needTerminal(accepting: Bool) throws(CommandError) {
@@ -139,24 +129,19 @@ struct PairCommand: AsyncParsableCommand {
     /// Bytes of a code's file or line.
     private static let codeBytes = 64
 
-    /// - Returns: nil if people compare digits.
-    private func typedCode() async throws(CommandError) -> PairingCode? {
+    /// - Returns: nil if people compare digits; empty if it cannot be read.
+    private func typedCode() async throws(CommandError) -> String? {
         guard code || codeFile != nil else { return nil }
-        let text: String?
         if let codeFile, codeFile != "-" {
             guard let file = FileHandle(forReadingAtPath: codeFile) else {
                 throw CommandError(.inputMissing, "\(TerminalText.escaped(codeFile)) cannot be read")
             }
-            text = Self.line(file)
-        } else if codeFile == nil, LineReader.hasTerminal {
-            text = try await Self.typedLine("Code shown by the other machine: ")
-        } else {
-            text = Self.line(.standardInput)
+            return Self.line(file) ?? ""
         }
-        guard let text, let code = PairingCode(text: text) else {
-            throw CommandError(.usage, "a code has \(PairingCode.digitCount) digits, as 123-456-789")
+        if codeFile == nil, LineReader.hasTerminal {
+            return try await Self.typedLine("Code shown by the other machine: ") ?? ""
         }
-        return code
+        return Self.line(.standardInput) ?? ""
     }
 
     /// The line that the user types.
@@ -185,4 +170,65 @@ struct PairCommand: AsyncParsableCommand {
         guard line.count <= codeBytes else { return nil }
         return String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
+}
+
+/// The user of `waft pair`, who sees the steps and compares.
+private struct PairingUser: Sendable {
+    let output: OutputOptions
+    /// The open file that the answer comes from; nil for the terminal.
+    let answers: Int32?
+
+    var user: Pairings.User {
+        Pairings.User {
+            show($0)
+        } says: {
+            await isSame()
+        }
+    }
+
+    private func show(_ step: Pairings.Step) {
+        switch step {
+        case .open(let line, let own):
+            output.show(line)
+            let name = TerminalText.shellWord(own, limit: 64)
+            note(
+                line.code == nil
+                    ? "Waiting for a peer. On the other machine: waft pair \(name)"
+                    : "Good for one try. On the other machine: waft pair \(name) --code")
+        case .peer(let line):
+            output.show(line, as: [])
+            note("\(line.peer.line(via: nil))\(line.peer.contact == nil ? "" : " (\(line.key))") wants to pair.")
+            if let warning = line.warning { note("  \(TerminalText.escaped(warning, limit: 400))") }
+        case .compare(let line):
+            output.show(line, as: [])
+            note("\n    \(line.digits.prefix(3)) \(line.digits.suffix(3))    \(line.words.joined(separator: " "))\n")
+        case .confirmed: note("Waiting for the other side.")
+        case .left: note("The other machine has left; waiting for a peer.")
+        }
+    }
+
+    private func note(_ text: String) {
+        if !output.json { Console.shared.note(text) }
+    }
+
+    private func isSame() async -> Bool? {
+        Console.shared.prompt("Does the other screen show the same? [y/n] ")
+        for await line in answers.map(LineReader.lines) ?? LineReader.terminalLines() {
+            Console.shared.answered()
+            switch line.lowercased() {
+            case "y", "yes": return true
+            case "n", "no": return false
+            default: Console.shared.prompt("Please answer y or n: ")
+            }
+        }
+        return nil
+    }
+}
+
+extension PairingOpenLine: WordedLine {
+    var words: [String] { code.map { [$0] } ?? [] }
+}
+
+extension PairedLine: WordedLine {
+    var words: [String] { ["paired with \(TerminalText.escaped(peer.contact ?? "", limit: 80)) (\(key))"] }
 }

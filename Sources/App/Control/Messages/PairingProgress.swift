@@ -1,3 +1,5 @@
+package import Lines
+
 /// The standing of pairing mode.
 package struct PairingProgress: Codable, Sendable, Equatable {
     package enum Phase: String, Codable, Sendable {
@@ -13,27 +15,6 @@ package struct PairingProgress: Codable, Sendable, Equatable {
         case failed
     }
 
-    /// The peer that wants to pair.
-    package struct Peer: Codable, Sendable, Equatable {
-        /// The whole id.
-        package var id: String
-        /// Its short form.
-        package var key: String
-        /// The name that the peer gives itself, or the name of its contact.
-        package var name: String
-        package var isContact: Bool
-        /// A warning if the peer gives itself the name of a contact that has another key.
-        package var warning: String?
-
-        package init(id: String, key: String, name: String, isContact: Bool, warning: String?) {
-            self.id = id
-            self.key = key
-            self.name = name
-            self.isContact = isContact
-            self.warning = warning
-        }
-    }
-
     /// Names this pairing mode in `follow` and the other requests.
     package var ticket: Int
     /// Another one at each change.
@@ -41,12 +22,9 @@ package struct PairingProgress: Codable, Sendable, Equatable {
     package var phase = Phase.waiting
     /// The one-time code, `123-456-789`: in the answer to `open` only.
     package var code: String?
-    package var peer: Peer?
-    /// Digits and words to compare.
-    package var digits: String?
-    package var words: [String]?
-    /// The name of the contact here, once there is one.
-    package var contact: String?
+    package var peer: PairingPeerLine?
+    package var comparison: CompareLine?
+    package var paired: PairedLine?
     package var failure: PairingEndError?
 
     package init(ticket: Int) {

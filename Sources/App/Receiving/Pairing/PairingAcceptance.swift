@@ -1,6 +1,7 @@
 import Contacts
 import Control
 import Executors
+import Lines
 import Logging
 import Pairing
 import Sending
@@ -204,10 +205,9 @@ final class PairingAcceptance: Sendable {
 
     func began(_ responder: PairingResponder, callingItself name: String?) {
         let introduction = try? contacts.snapshot().introduction(of: responder.peer, callingItself: name ?? "")
-        let peer = PairingProgress.Peer(
-            id: responder.peer.text, key: responder.peer.short,
-            name: introduction?.name ?? PeerName.fit(name ?? ""), isContact: introduction?.isContact ?? false,
-            warning: introduction?.warning)
+        let peer = PairingPeerLine(
+            responder.peer, named: introduction?.name ?? PeerName.fit(name ?? ""),
+            isContact: introduction?.isContact ?? false, warning: introduction?.warning)
         logger.notice("pairing", metadata: ["peer": "\(responder.peer.short)"])
         state.withLock { state in
             state.opening?.responder = responder
@@ -224,7 +224,8 @@ final class PairingAcceptance: Sendable {
     func show(_ string: ShortString, _ responder: PairingResponder) {
         state.withLock { state in
             guard state.opening?.responder === responder else { return }
-            state.change { ($0.phase, $0.digits, $0.words) = (.comparing, string.digits, string.words) }
+            let comparison = CompareLine(digits: string.digits, words: string.words)
+            state.change { ($0.phase, $0.comparison) = (.comparing, comparison) }
         }
     }
 
@@ -240,7 +241,8 @@ final class PairingAcceptance: Sendable {
                 responder.peer, in: contacts, wanted: opening.name, calledItself: opening.calledItself,
                 Verification.Method(opening.method))
             logger.notice("paired", metadata: ["peer": "\(responder.peer.short)"])
-            state.withLock { $0.change { ($0.phase, $0.contact, $0.failure) = (.paired, contact.name.text, nil) } }
+            let paired = PairedLine(contact.id, contact: contact.name.text)
+            state.withLock { $0.change { ($0.phase, $0.paired, $0.failure) = (.paired, paired, nil) } }
             return true
         } catch {
             logger.error("a verified contact could not be stored", metadata: ["reason": "\(error)"])

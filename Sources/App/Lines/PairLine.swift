@@ -1,0 +1,53 @@
+package import Sharing
+
+/// This side waits for a peer to pair with.
+package struct PairingOpenLine: Line {
+    package static let event = "open"
+
+    /// How long a peer is waited for.
+    package var seconds: Double
+    /// The code for the other machine, which is good for one try; absent where people compare.
+    package var code: String?
+
+    package init(seconds: Double, code: String?) { (self.seconds, self.code) = (seconds, code) }
+}
+
+/// A peer wants to pair.
+package struct PairingPeerLine: Line, Codable, Equatable {
+    package static let event = "peer"
+
+    package var peer: PersonFields
+    /// If the peer gives itself the name of a contact that has another key.
+    package var warning: String?
+    /// The short form of the id.
+    @Unsaid package var key: String
+
+    /// - Parameter name: the name that the peer gives itself, or that of its contact.
+    package init(_ id: PeerID, named name: String, isContact: Bool, warning: String?) {
+        peer = PersonFields(id: id.text, name: isContact ? nil : name, contact: isContact ? name : nil)
+        (self.warning, key) = (warning, id.short)
+    }
+}
+
+/// Both machines show the same, if no third party is in between.
+package struct CompareLine: Line, Codable, Equatable {
+    package static let event = "compare"
+
+    package var digits: String
+    package var words: [String]
+
+    package init(digits: String, words: [String]) { (self.digits, self.words) = (digits, words) }
+}
+
+/// A peer is a contact now.
+package struct PairedLine: Line, Codable, Equatable {
+    package static let event = "paired"
+
+    package var peer: PersonFields
+    /// The short form of the id.
+    @Unsaid package var key: String
+
+    package init(_ id: PeerID, contact: String) {
+        (peer, key) = (PersonFields(id: id.text, contact: contact), id.short)
+    }
+}
