@@ -38,9 +38,7 @@ private struct Samples {
     }
 
     func all() throws -> [EventLine] {
-        receiving() + peers() + inbox() + pairing() + (try handlers()) + deciding()
-        sending() + receiving() + inbox() + page() + (try handlers()) + deciding()
-            + (try protection())
+        receiving() + inbox() + (try handlers()) + deciding() + (try protection())
     }
 
     /// The lines that are values of their own.

@@ -132,10 +132,10 @@ struct VisibilityTests {
         let waft = home.waft()
         try await home.withReceiver { request in
             guard request == .status else { return .done }
-            var status = DaemonStatus(
-                name: "", id: "", port: 1, inbox: "", accept: "", discovery: "", freeRoom: nil, waitingOffers: 0,
+            var status = StatusLine(
+                name: "", id: "", port: 1, inbox: "", accept: "", discovery: "", free: nil, waitingOffers: 0,
                 activeTransfers: 0, processID: 1, hook: nil)
-            (status.visible, status.visibleStored) = ("everyone", "contacts")
+            (status.visibility, status.visibilityStored) = ("everyone", "contacts")
             return .status(status)
         } _: {
             let (line, hasReceiver) = try await waft.visibility.current()

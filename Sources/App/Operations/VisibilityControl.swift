@@ -24,8 +24,8 @@ package struct VisibilityControl: Sendable {
     package func current() async throws(WaftError) -> (line: VisibilityLine, hasReceiver: Bool) {
         // The visibility of a running receiver may differ from the file.
         let reply = try? await waft.receiver.ask(.status)
-        if case .status(let status)? = reply, let now = status.visible, let stored = status.visibleStored {
-            return (VisibilityLine(now, over: stored), true)
+        if case .status(let status)? = reply, let stored = status.visibilityStored {
+            return (VisibilityLine(status.visibility, over: stored), true)
         }
         return (try line(waft.visibilityFile), reply != nil)
     }
