@@ -315,7 +315,8 @@ let package = Package(
             .app, "Operations",
             [
                 "Lines", "Control", "Endpoints", "Receiving", "Sending", "Settings", "Sharing", "UniformTypes",
-                "ContentCheck", "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
+                "ContentCheck", "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers",
+                "Journal",
                 "Contacts", "Pairing", "Outbox", "Previews", "PropertyLists", "Executors", "Streams", "CLinuxShims",
                 "DBusClient", "Desktop", "Discovery", "SystemCalls", "ServiceManager", "Protection", "Secrets", "Age",
                 logging, lifecycle, nioPosix, subprocess, systemPackage,

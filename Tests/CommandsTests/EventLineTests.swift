@@ -23,7 +23,7 @@ private struct Samples {
     private let id = PeerID.sample(1)
     private let peer: EventLine.Peer
     private let arrival: Arrival
-    private let name: EventLine.ArrivalName
+    private let name: ItemName
     private let failure = EventLine.Failure(CommandError(.unexpected, "it failed"))
 
     init() throws {
@@ -34,7 +34,7 @@ private struct Samples {
                 transfer: offer.transfer, itemNumber: 0, itemsInOffer: 1, item: offer.items[0], size: 5,
                 digest: .of(.xxh3_128, Array("hello".utf8)), peer: id, senderName: "study", annotation: [:]),
             stored: StoredItem(name: try SafeName("a"), path: "/in/a"))
-        name = EventLine.ArrivalName(arrival)
+        name = ItemName(arrival)
     }
 
     func all() throws -> [EventLine] {
@@ -56,7 +56,7 @@ private struct Samples {
             arriving, sent, CancelledLine(transfer: offer.transfer.text),
             JobLine(record, person: Acquaintances.nobody.person), JobCancelledLine(job: 1),
             JobRetriedLine(job: 1, daemon: true), JobRemovedLine(job: 1), JobsRemovedLine(jobCount: 1),
-        ] + sending() + receivingLines() + page() + machineLines() + documents() + sharing() + (try people())
+        ] + sending() + receivingLines() + page() + machineLines() + documents() + sharing() + items() + (try people())
     }
 
     private func people() throws -> [any Line] {
@@ -168,6 +168,31 @@ private struct Samples {
         ]
     }
 
+    /// Those of the Inbox and of the history.
+    private func items() -> [any Line] {
+        let time = LineTime(milliseconds: 0)
+        let known = JournalLine(arrival, from: peer, arrived: time.time, delivery: "none")
+        var gone = known
+        gone.left = JournalLine.Departure(Departure(.removed, at: time.time))
+        gone.attempts = [JournalLine.Attempt(1, handler: "org.example.one", began: time)]
+        var verified = VerifiedLine()
+        (verified.locked, verified.summed) = (1, 2)
+        let item = SentTransferLine.Item(name: "a", type: "public.data", state: "sent")
+        return [
+            EntryLine(stored: "a", path: "/in/a", kind: "file", form: "file", shownName: "a", modified: time), known,
+            gone,
+            SentTransferLine(
+                ended: time, peer: nil, via: "waft", transfer: offer.transfer.text, count: 1, storedCount: 1, moved: 1,
+                items: [item]),
+            TakenLine(name, toward: "/home/a"), RemovedLine(name),
+            RemovedLine(name, remarks: ["it is still listed"]),
+            RetriedLine(name), AdoptedLine(inbox: "/in"), ResealedLine(arrival),
+            ChangedLine(name, differences: ["size"], reason: nil, touched: time), MissingLine(name, reason: nil),
+            UnreadableLine(name, reason: "bad disk"), AbsentLine(name, reason: "it was taken"),
+            AbsentLine(wanted: "b", reason: "no such item"), VerifiedLine(), verified,
+        ]
+    }
+
     private func receivingLines() -> [any Line] {
         let waiting = WaitingOffer(number: 1, offer: offer, peer: id, freeRoom: 7)
         let line = ArrivalLine(arrival, from: peer)
@@ -192,32 +217,11 @@ private struct Samples {
     private func receiving() -> [EventLine] { [.failed(.sending(failure, to: "study", .timeout))] }
 
     private func inbox() -> [EventLine] {
-        let departed = EventLine.DepartedItem(item: name, exit: .done)
-        return [
-            .entry(InboxRow.Fields(stored: "a", path: "/in/a", kind: "file", modified: "2026-11-21T10:00:00Z")),
-            .arrival(
-                JournalFields(
-                    arrival: 7, name: "a", stored: "a", path: "/in/a", kind: "file", type: "public.data", size: 1,
-                    digest: "xxh3-128:00", from: peer, via: "waft", transfer: offer.transfer.text, item: 0,
-                    arrived: "2026-11-21T10:00:00Z", delivery: "none")),
-            .transfer(
-                SentFields(
-                    ended: "2026-11-21T10:00:00Z", via: "waft", transfer: offer.transfer.text, count: 1, storedCount: 1,
-                    moved: 1, items: [])),
-            .taken(EventLine.Moved(item: departed, toward: "/home/a")), .removed(departed),
-            .retried(EventLine.Retried(arrival: 7)),
-            .adopted(EventLine.Adopted(inbox: "/in")),
-            .resealed(EventLine.Resealed(name: name, protection: .unlessOpen)),
+        [
             .failed(.part(failure, of: .item(name))),
             .failed(.part(failure, of: .job(1))),
             .failed(.command(failure)), .failed(.part(failure, of: .wanted("b"))),
-            .failed(.part(failure, of: .arrival(7))),
-            .absent(.item(arrival: 7, stored: "a", reason: "it was taken")),
-            .absent(.wanted("b", reason: "no such item")),
-            .verified(EventLine.Verified(ok: 1, changed: 0, missing: 0, unreadable: 0, exit: .done)),
-            .verified(
-                EventLine.Verified(ok: 2, changed: 0, missing: 0, unreadable: 0, locked: 1, summed: 2, exit: .done)),
-        ] + [.changed, .missing, .unreadable].compactMap { EventLine(ItemFinding(state: $0), of: arrival) }
+        ]
     }
 
     private func page() -> [any Line] {

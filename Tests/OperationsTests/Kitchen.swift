@@ -36,14 +36,14 @@ struct Kitchen {
 
     /// Runs a receiver that answers with `answer` while `body` runs.
     func withReceiver(
-        _ answer: @escaping @Sendable (ControlRequest) async -> ControlReply,
+        events: EventFeed = EventFeed(), _ answer: @escaping @Sendable (ControlRequest) async -> ControlReply,
         _ body: @Sendable () async throws -> Void
     ) async throws {
         let server = try await ControlServer.bind(
             ControlSocket(folder: home.run), on: MultiThreadedEventLoopGroup.singleton,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { await server.run(events: EventFeed(), answer: answer) }
+            tasks.addTask { await server.run(events: events, answer: answer) }
             defer { tasks.cancelAll() }
             try await body()
         }

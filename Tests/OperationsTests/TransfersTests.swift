@@ -50,3 +50,44 @@ struct TransfersTests {
         }
     }
 }
+
+@Suite("The receiver that may be running")
+struct ReceiverConnectionTests {
+    @Test("a change that fails here is tried again, since a receiver may have started meanwhile")
+    func races() async throws {
+        let kitchen = try Kitchen(jobs: 0)
+        let receiver = kitchen.waft.receiver
+        var tries = 0
+        let isRunning = try await receiver.change(.lookAgain) { () throws(WaftError) in
+            tries += 1
+            if tries == 1 { throw WaftError(.unexpected, "a receiver has the journal") }
+        }
+        #expect(!isRunning && tries == 2)
+        await #expect(throws: WaftError(.unexpected, "the disk is full")) {
+            _ = try await receiver.change(.lookAgain) { () throws(WaftError) in
+                tries += 1
+                throw WaftError(.unexpected, "the disk is full")
+            }
+        }
+        #expect(tries == 5)
+    }
+
+    @Test("who watches a receiver hears its events; without one that fails, with the exit code of a missing receiver")
+    func watching() async throws {
+        let kitchen = try Kitchen(jobs: 0)
+        let error = await #expect(throws: WaftError.self) { try await kitchen.waft.receiver.watch { _ in } }
+        #expect(error?.code == .notRunning)
+        let feed = EventFeed()
+        let summary = ReadyLine(id: "k", name: "kitchen", port: 1, inbox: "/in")
+        feed.send(.ready(summary))
+        try await kitchen.withReceiver(events: feed) { _ in
+            .watching
+        } _: {
+            let (events, continuation) = AsyncStream<ControlEvent>.makeStream()
+            let watching = Task { try await kitchen.waft.receiver.watch { continuation.yield($0) } }
+            let first = await events.first { _ in true }
+            #expect(first == .ready(summary))
+            watching.cancel()
+        }
+    }
+}

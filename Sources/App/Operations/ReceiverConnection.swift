@@ -5,15 +5,16 @@ package import Settings
 
 /// The running receiver of a home: one connection for all requests of a command, made when the first one is asked.
 package struct ReceiverConnection: Sendable {
-    private let folder: String
     /// The failure is a path that is too long.
+    private let socket: Result<ControlSocket, ControlError>
     private let connection: Result<ControlConnection, ControlError>
 
+    /// A receiver may start or stop between the two ways of a change.
+    private static let tries = 3
+
     package init(_ home: Home) {
-        folder = home.run
-        connection = Result { () throws(ControlError) in
-            ControlConnection(try ControlSocket(folder: home.run), on: MultiThreadedEventLoopGroup.singleton)
-        }
+        socket = Result { () throws(ControlError) in try ControlSocket(folder: home.run) }
+        connection = socket.map { ControlConnection($0, on: MultiThreadedEventLoopGroup.singleton) }
     }
 
     /// - Parameter timeout: how long the receiver may take to answer.
@@ -46,28 +47,35 @@ package struct ReceiverConnection: Sendable {
     /// - Throws: `WaftError`, `notRunning` when none is running; `CancellationError`.
     package func watch(_ see: @Sendable (ControlEvent) async -> Void) async throws {
         do {
-            try await ControlClient.watch(
-                at: ControlSocket(folder: folder), on: MultiThreadedEventLoopGroup.singleton, see)
+            try await ControlClient.watch(at: socket.get(), on: MultiThreadedEventLoopGroup.singleton, see)
         } catch let error as ControlError {
             throw WaftError(error)
         }
     }
 
-    /// Lets the running receiver do something; if none is running, it is done here.
+    /// Lets the running receiver do something; if none is running, it is done here. What fails here may be the work of a
+    /// receiver that has started meanwhile, which is asked then.
     /// - Returns: whether a receiver is running.
     /// - Throws: `WaftError`: also what the receiver refuses, and that it knows no such thing.
     package func change(
         _ request: ControlRequest, orHere body: () throws(WaftError) -> Void
     ) async throws(WaftError) -> Bool {
-        guard let reply = try await askIfRunning(request) else {
-            try body()
-            return false
+        var failure = WaftError.noAnswer
+        for _ in 0..<Self.tries {
+            switch try await askIfRunning(request) {
+            case .done: return true
+            case .unknown(let reason): throw WaftError(.inputMissing, reason)
+            case .refused(let reason): throw WaftError(.usage, reason)
+            case nil: break
+            default: throw .noAnswer
+            }
+            do throws(WaftError) {
+                try body()
+                return false
+            } catch {
+                failure = error
+            }
         }
-        switch reply {
-        case .done: return true
-        case .unknown(let reason): throw WaftError(.inputMissing, reason)
-        case .refused(let reason): throw WaftError(.usage, reason)
-        default: throw WaftError(.unexpected, "the receiver gave no answer")
-        }
+        throw failure
     }
 }

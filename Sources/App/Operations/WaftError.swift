@@ -17,6 +17,8 @@ package struct WaftError: Error, Sendable, Equatable {
         (self.code, self.reason, self.hint, self.others) = (code, reason, hint, others)
     }
 
+    static let noAnswer = WaftError(.unexpected, "the receiver gave no answer")
+
     /// - Parameter fault: with all its further faults.
     package init(_ fault: SourceError, hint: String? = nil) {
         self.init(WaftExit(fault), fault.message, hint: hint, others: fault.others)

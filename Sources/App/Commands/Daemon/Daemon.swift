@@ -58,7 +58,21 @@ enum Daemon {
         }
     }
 
-    static func failure(_ error: ControlError) -> CommandError {
-        CommandError(WaftError(error))
+    /// Shows the events of the running receiver until Ctrl-C, which is the normal end.
+    ///
+    /// - Throws: `CommandError`, 69 if no receiver is running, or if it ends.
+    static func follow(_ see: @escaping @Sendable (ControlEvent) -> Void) async throws {
+        let end = Cancellation()
+        do {
+            try await Interruption.watching(end, goodbye: .zero) {
+                try await watch { event in see(event) }
+            }
+        } catch is CancellationError {
+            return
+        } catch  where end.isRequested {
+            return
+        }
+        guard !end.isRequested else { return }
+        throw CommandError(.notRunning, "the receiver ended, or its events were read too slowly")
     }
 }

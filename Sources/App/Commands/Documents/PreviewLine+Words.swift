@@ -27,14 +27,15 @@ extension Documents {
     ) async throws(CommandError) -> Document {
         switch chosen {
         case .item(let entry):
-            if let left = JournalText.departure(entry) {
-                throw CommandError(.inputMissing, "\(FindingText.head(entry)): \(left)")
+            if let left = entry.leaving {
+                throw CommandError(.inputMissing, "\(entry.head): \(left)")
             }
+            let keys = try CommandContext.forgiving.waft.receiver.fileKeys
             return try await CommandError.catching { () throws(WaftError) in
-                try item(entry, for: reader, keys: ReceiverKeys.keys)
+                try item(entry, for: reader, keys: keys)
             }
         case .unknown(let word):
-            throw CommandError(.inputMissing, JournalReading.unknown(word), hint: "see: waft history")
+            throw CommandError(.inputMissing, Arrivals.unknown(word), hint: "see: waft history")
         }
     }
 

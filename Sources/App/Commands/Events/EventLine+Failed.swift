@@ -42,8 +42,7 @@ extension EventLine {
     enum Subject: FieldGroups {
         case path(String)
         case job(Int)
-        case arrival(Int64)
-        case item(ArrivalName)
+        case item(ItemName)
         /// A word that names no item.
         case wanted(String)
 
@@ -51,7 +50,6 @@ extension EventLine {
             switch self {
             case .path(let path): [["path": path]]
             case .job(let number): [["job": number]]
-            case .arrival(let number): [["arrival": number]]
             case .item(let item): [item]
             case .wanted(let word): [["wanted": word]]
             }

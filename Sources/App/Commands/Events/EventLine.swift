@@ -7,21 +7,6 @@ import Foundation
 enum EventLine {
     case failed(Failed)
 
-    // `waft inbox`, `waft history`
-    case entry(InboxRow.Fields)
-    case arrival(JournalFields)
-    case transfer(SentFields)
-    case taken(Moved)
-    case removed(DepartedItem)
-    case retried(Retried)
-    case adopted(Adopted)
-    case resealed(Resealed)
-    case changed(ChangedItem)
-    case missing(LostItem)
-    case unreadable(LostItem)
-    case absent(Absent)
-    case verified(Verified)
-
     // `waft handlers`
     case handler(HandlerFields)
     case problem(HandlerProblemFields)

@@ -2,11 +2,6 @@
 enum EventName: String, Encodable, CaseIterable {
     case failed
 
-    // `waft inbox`, `waft history`
-    case entry, arrival, transfer
-    case taken, removed, retried, adopted, resealed
-    case changed, missing, unreadable, absent, verified
-
     // `waft handlers`
     case handler, problem, handlerRemoved, `default`, handlerDecision, schemeDecision
     case handlerSetting, handlerSettingChanged

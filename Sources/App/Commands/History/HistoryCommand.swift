@@ -1,13 +1,39 @@
 import ArgumentParser
-import Control
-import Endpoints
-import Journal
 import Lines
-import Settings
+import Operations
 import Sharing
 
+/// Options of `waft inbox list` and `waft history` that show only some arrivals.
+struct ArrivalFilterOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Only items of a type, and of the types that conform to it.", valueName: "uti"),
+        completion: .types)
+    var type: String?
+
+    @Option(
+        help: ArgumentHelp("Only items from this sender: its name, or the beginning of its id.", valueName: "peer"),
+        completion: .contacts)
+    var from: String?
+
+    @Option(help: ArgumentHelp("Only items that arrived within this time, such as 2d.", valueName: "duration"))
+    var since: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only items in this state: \(ArrivalState.words). opened is yes, deferred is waiting for a handler that asked for more time.",
+            valueName: "state"), completion: .list(ArrivalState.allCases.map(\.rawValue)))
+    var state: String?
+
+    var isEmpty: Bool { type == nil && from == nil && since == nil && state == nil }
+
+    /// - Returns: nil for everything.
+    func choice(_ waft: Waft) throws(WaftError) -> ArrivalChoice? {
+        try isEmpty ? nil : ArrivalChoice(type: type, from: from, since: since, state: state, waft, words: \.line)
+    }
+}
+
 /// `waft history`: the arrivals and the results of their handlers.
-struct HistoryCommand: AsyncParsableCommand {
+struct HistoryCommand: AsyncParsableCommand, InboxItemVerb {
     static let configuration = CommandConfiguration(
         commandName: "history",
         abstract: "List received items and handler results.",
@@ -33,27 +59,20 @@ struct HistoryCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard (1...100_000).contains(limit) else { throw CommandError(.usage, "--limit is 1 to 100000") }
-        if sent {
+        guard !sent else {
             guard before == nil, filter.isEmpty else {
                 throw CommandError(
                     .usage, "--before, --type, --from, --since and --state are for received items only")
             }
-            return try SentHistory.show(latest: limit, json: output.json)
+            let lines = try CommandContext.forgiving.waft.history.sent(latest: limit)
+            if lines.isEmpty { output.note("nothing was sent yet") }
+            for line in lines { output.show(line) }
+            return
         }
-        let (limit, before) = (self.limit, self.before.map(ArrivalNumber.init))
-        let context = try CommandContext.forgiving
-        let choice = try filter.isEmpty ? nil : ArrivalChoice(filter, context)
-        let entries = try JournalReading.read { reader throws(JournalError) in
-            try reader.entries(latest: limit, before: before, filter: choice?.filter ?? .all)
+        let lines = try await output.doing { waft throws(WaftError) in
+            try waft.history.arrivals(latest: limit, before: before, filter.choice(waft))
         }
-        if entries.isEmpty, !output.json {
-            return Console.shared.note(
-                choice == nil ? "nothing has arrived yet" : "no such items")
-        }
-        let people = context.people
-        for entry in entries.sorted(by: { $0.arrival.number < $1.arrival.number }) {
-            Console.shared.result(
-                output.json ? EventLine.arrival(JournalFields(entry, people)).text : JournalText.line(entry, people))
-        }
+        if lines.isEmpty { output.note(filter.isEmpty ? "nothing has arrived yet" : "no such items") }
+        for line in lines { output.show(line) }
     }
 }

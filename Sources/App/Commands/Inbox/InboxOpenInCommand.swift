@@ -59,8 +59,7 @@ struct InboxOpenInCommand: AsyncParsableCommand {
 
     func run() async throws {
         let context = try CommandContext.forgiving
-        let items = try selection.items([arrival].compactMap(\.self), context)
-        if selection.dryRun { throw ChosenItem.show(items, context.people, json: output.json).code }
+        let items = try await selection.items([arrival].compactMap(\.self), output)
         let documents = context.documents
         var menu = OpenInMenu(
             documents: documents, output: output, anyway: opening.anyway, annotation: try annotations.read())
@@ -73,27 +72,28 @@ struct InboxOpenInCommand: AsyncParsableCommand {
             do {
                 try await menu.run(documents.item(item), app: arrival)
             } catch let failure as CommandError {
-                item.show(failure, json: output.json)
+                output.fail(failure, of: item.subject)
                 if exit == .done { exit = failure.exit }
             }
         }
         if exit != .done { throw exit.code }
     }
+
     /// Moves the item out of the Inbox.
     /// - Returns: its new path.
     private func moved(_ document: Document, to folder: String) async throws -> String {
         guard let number = document.number else { return document.path }
-        var path: String?
-        let leaving = Leaving(inbox: try CommandContext.forgiving.inbox, now: false, json: output.json)
-        let exit = try await leaving.each([ChosenItem(number: number)]) { entry throws(LeavingError) in
-            let taken = try InboxLeaving.take(entry.arrival, inbox: leaving.inbox, to: folder)
-            path = taken.path
-            return Leaving.Ending(
-                how: .taken, toward: taken.path,
-                words: "\(Glyph.arrow) \(TerminalText.escaped(taken.path, limit: 4_096))", remark: taken.remark,
-                hasLeft: taken.hasLeft)
+        let taken = try await output.doing { waft throws(WaftError) in
+            let item = try waft.inbox.entry(number).map(ChosenItem.item) ?? .unknown("\(number)")
+            return (item, try await waft.inbox.take(item, to: folder))
         }
-        guard let path else { throw exit.code }
-        return path
+        switch taken.1 {
+        case .success(let line):
+            output.show(line)
+            return line.toward
+        case .failure(let failure):
+            output.fail(CommandError(failure), of: taken.0.subject)
+            throw failure.code.code
+        }
     }
 }

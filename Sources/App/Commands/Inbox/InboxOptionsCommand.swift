@@ -1,4 +1,5 @@
 import ArgumentParser
+import Operations
 
 /// `waft inbox options`: lists what can be done with an item.
 struct InboxOptionsCommand: AsyncParsableCommand {

@@ -40,7 +40,7 @@ struct OutboxListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (jobs, faults) = try await output.doing { waft throws(WaftError) in try await waft.outbox.list(all: all) }
-        if jobs.isEmpty, !output.json { Console.shared.note("nothing waits to be sent") }
+        if jobs.isEmpty { output.note("nothing waits to be sent") }
         for job in jobs { output.show(job) }
         for fault in faults { Console.shared.note("waft: \(TerminalText.escaped(fault, limit: 1_000))") }
     }

@@ -5,6 +5,12 @@ import Operations
 /// A line in words for people. Foreign text is escaped.
 protocol WordedLine: Line {
     var words: [String] { get }
+    /// Problems beside the success.
+    var problems: [String] { get }
+}
+
+extension WordedLine {
+    var problems: [String] { [] }
 }
 
 /// Options for the output of a command, and its one printer.
@@ -17,7 +23,10 @@ struct OutputOptions: ParsableArguments {
     init(json: Bool) { self.json = json }
 
     /// Prints a line: as JSON, or in its words.
-    func show(_ line: some WordedLine) { show(line, as: line.words) }
+    func show(_ line: some WordedLine) {
+        show(line, as: line.words)
+        for problem in line.problems { note("waft: \(problem)") }
+    }
 
     /// - Parameter words: replace those of the line. They are made only without `--json`.
     func show(_ line: some Line, as words: @autoclosure () -> [String]) {
@@ -29,6 +38,16 @@ struct OutputOptions: ParsableArguments {
     func fail(_ line: some WordedLine) {
         if json { return show(line) }
         for text in line.words { Console.shared.note(text) }
+    }
+
+    /// Prints a line that only people read.
+    func say(_ text: @autoclosure () -> String) {
+        if !json { Console.shared.result(text()) }
+    }
+
+    /// Prints a line for people beside the results.
+    func note(_ text: @autoclosure () -> String) {
+        if !json { Console.shared.note(text()) }
     }
 
     /// Prints the failure of one of the words of a command, which goes on.
@@ -49,21 +68,35 @@ struct OutputOptions: ParsableArguments {
     /// Does it for each of the words of a command, one after another. A failure is reported, and the first one decides
     /// the exit code.
     /// - Parameter called: names the word in the line of its failure.
-    func each<Word>(
+    func each<Word, Shown: WordedLine>(
         _ words: [Word], called: (Word) -> EventLine.Subject,
-        _ body: (Word, Waft) async throws(WaftError) -> some WordedLine
+        _ body: (Word, Waft) async throws(WaftError) -> Shown
     ) async throws {
-        let waft = try CommandContext.forgiving.waft
-        var first: CommandError?
+        try await each(
+            words, called: called,
+            resultOf: { word, waft throws(WaftError) -> Result<Shown, WaftError> in
+                do throws(WaftError) { return .success(try await body(word, waft)) } catch { return .failure(error) }
+            })
+    }
+
+    /// The same where only a failure in the result is that of its word. An error ends the command.
+    func each<Word, Shown: WordedLine>(
+        _ words: [Word], called: (Word) -> EventLine.Subject,
+        resultOf body: (Word, Waft) async throws(WaftError) -> Result<Shown, WaftError>
+    ) async throws {
+        var first = WaftExit.done
         for word in words {
-            do throws(WaftError) {
-                show(try await body(word, waft))
-            } catch {
-                let failure = CommandError(error)
-                fail(failure, of: called(word))
-                first = first ?? failure
+            let code: WaftExit
+            switch try await doing({ waft throws(WaftError) in try await body(word, waft) }) {
+            case .success(let line):
+                show(line)
+                code = line.problems.isEmpty ? .done : .unexpected
+            case .failure(let failure):
+                fail(CommandError(failure), of: called(word))
+                code = failure.code
             }
+            if first == .done { first = code }
         }
-        if let first { throw first.exit.code }
+        if first != .done { throw first.code }
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import Lines
 import Protection
 
@@ -39,8 +38,4 @@ extension CommandError {
     static func catching<Value>(_ body: () throws(VaultError) -> Value) throws(CommandError) -> Value {
         do throws(VaultError) { return try body() } catch { throw CommandError(error) }
     }
-}
-
-enum Base64Text {
-    static func text(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 }

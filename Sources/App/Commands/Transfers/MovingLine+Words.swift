@@ -14,9 +14,7 @@ extension MovingLine: WordedLine {
         var items = TerminalText.escaped(name, limit: 60)
         if count > 1 { items += " and \(count - 1) more" }
         guard let from else { return "\(items) to \(TerminalText.escaped(to ?? "", limit: 64))" }
-        let sender = Person.line(
-            from.contact, claims: from.claims, name: from.name ?? "", peer: from.id, via: via)
-        return "\(items) from \(sender)"
+        return "\(items) from \(from.line(via: via))"
     }
 
     /// Percent of all accepted items; nil if the sum is unknown.

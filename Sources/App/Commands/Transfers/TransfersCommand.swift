@@ -35,7 +35,7 @@ struct TransfersListCommand: AsyncParsableCommand {
     func run() async throws {
         if watch { return try await follow() }
         let moving = try await output.doing { waft throws(WaftError) in try await waft.transfers.moving() }
-        if moving.isEmpty, !output.json { Console.shared.note("nothing is moving") }
+        if moving.isEmpty { output.note("nothing is moving") }
         for transfer in moving { output.show(transfer) }
     }
 

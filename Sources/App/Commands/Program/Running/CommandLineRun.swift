@@ -2,6 +2,7 @@ package import ArgumentParser
 import Foundation
 import Lines
 import Logging
+import Operations
 
 /// Runs a program's command and turns every end into an exit code and at most a few lines.
 package enum CommandLineRun {
@@ -43,7 +44,7 @@ package enum CommandLineRun {
             if var asynchronous = parsed as? any AsyncParsableCommand {
                 // The parsed command may release its words.
                 parsed = nil
-                if asynchronous is any InboxItemVerb { await RenamedItems.follow() }
+                if asynchronous is any InboxItemVerb { try? await CommandContext.forgiving.waft.inbox.followRenames() }
                 try await asynchronous.run()
             } else {
                 try parsed?.run()
