@@ -38,7 +38,7 @@ private struct Samples {
     }
 
     func all() throws -> [EventLine] {
-        receiving() + inbox() + (try handlers()) + deciding() + (try protection())
+        receiving() + inbox() + deciding() + (try protection())
     }
 
     /// The lines that are values of their own.
@@ -56,7 +56,33 @@ private struct Samples {
             arriving, sent, CancelledLine(transfer: offer.transfer.text),
             JobLine(record, person: Acquaintances.nobody.person), JobCancelledLine(job: 1),
             JobRetriedLine(job: 1, daemon: true), JobRemovedLine(job: 1), JobsRemovedLine(jobCount: 1),
-        ] + sending() + receivingLines() + page() + machineLines() + documents() + sharing() + items() + (try people())
+        ] + sending() + receivingLines() + page() + machineLines() + documents() + sharing() + items() + (try people()) + handlerLines()
+    }
+
+    private func handlerLines() -> [any Line] {
+        var handler = HandlerLine(name: "A", identifier: "org.example.a", origin: .user, enabled: true)
+        handler.streams = true
+        var size = HandlerSettingLine(
+            handler: "org.example.a", setting: "size", value: "1", setBy: "/a", standard: "0", form: "word",
+            accepted: "one of 0 (Small)")
+        (size.title, size.choices) = ("Size", [.init(choice: "0", title: "Small")])
+        return [
+            handler,
+            HandlerProblemLine(
+                severity: .warning, name: "A", identifier: nil, path: "/a", reason: "bad", hint: "remove it"),
+            HandlerRemovedLine(
+                path: "/a", dataFolder: nil, isDataRemoved: false, forgottenTypes: [], forgottenSchemes: []),
+            HandlerDefaultLine(type: "public.plain-text"), HandlerDefaultLine(scheme: "foo"),
+            HandlerDecisionLine(type: "public.data", handedOnAs: "public.data", eligible: true),
+            SchemeDecisionLine(
+                parts: .init(url: "foo:x", scheme: "foo", path: "x"), builtIn: false, openedWhenReceived: false),
+            HandlerSettingLine(
+                handler: "org.example.a", setting: "quality", value: "1", setBy: "default", standard: "1",
+                form: "number", accepted: "a number, 0 to 1"),
+            size,
+            HandlerSettingChangedLine(
+                handler: "org.example.a", setting: "quality", value: "1", formerValue: "0.5"),
+        ]
     }
 
     private func people() throws -> [any Line] {
@@ -238,49 +264,6 @@ private struct Samples {
         pin.pin = "123456"
         return pages + [
             guest, fetched, pin, GuestLine(.newPin), GuestLine(.wrongPin, address: "10.0.0.2"), PageClosedLine(.time),
-        ]
-    }
-
-    private func handlers() throws -> [EventLine] {
-        let decision = DecisionFields(claimants: [], passedOver: [], asked: [])
-        let url = try URLParts("foo:x")
-        let choice = HandlersDefaultCommand.Fields.Choice()
-        let scheme = try URLScheme(named: "foo:")
-        return [
-            .handler(
-                HandlerFields(
-                    name: "A", identifier: "org.example.a", enabled: true, origin: "user", documentTypes: [],
-                    urlTypes: [], defaultTypes: [], defaultSchemes: [], streams: true, exports: [], imports: [],
-                    warnings: [])),
-            .problem(
-                HandlerProblemFields(severity: "warning", name: "A", path: "/a", reason: "bad", hint: "remove it")),
-            .handlerRemoved(
-                HandlersRemoveCommand.Fields(
-                    path: "/a", isDataRemoved: false, forgottenTypes: [], forgottenSchemes: [])),
-            .default(HandlersDefaultCommand.Fields(subject: .type(.plainText), choice: choice)),
-            .default(HandlersDefaultCommand.Fields(subject: .scheme(scheme), choice: choice)),
-            .handlerDecision(
-                ItemDecisionFields(
-                    item: ItemDecisionFields.Item(type: "public.data", handedOnAs: "public.data", eligible: true),
-                    handlers: decision)),
-            .schemeDecision(
-                SchemeChoiceFields(
-                    url: SchemeChoiceFields.URL(
-                        url: url.text, urlParts: url, builtIn: false, openedWhenReceived: false),
-                    handlers: decision)),
-            .handlerSetting(
-                HandlerSettingFields(
-                    handler: "org.example.a", setting: "quality", values: ["1"], setBy: "default", standard: "1",
-                    form: "number", accepted: "a number, 0 to 1")),
-            .handlerSetting(
-                HandlerSettingFields(
-                    handler: "org.example.a", setting: "size", title: "Size", values: ["1"], setBy: "/a", standard: "0",
-                    form: "word", accepted: "one of 0 (Small)", choices: [.init(choice: "0", title: "Small")])),
-            .handlerSettingChanged(
-                HandlerSettingChangeFields(
-                    handler: "org.example.a", setting: "quality", values: ["1"], formerValues: ["0.5"])),
-            .failed(.part(failure, of: .path("/a"))),
-            .desk(DeskCommand.Fields(port: 1, url: "http://127.0.0.1:1/#a")),
         ]
     }
 

@@ -3,6 +3,7 @@ import Foundation
 import HandlerCatalog
 import HookSandbox
 import Lines
+import Operations
 import TestSupport
 
 @testable import Commands
@@ -34,44 +35,61 @@ final class HandlerShelf: Sendable {
     var inbox: String { folder / "home/Documents/Inbox" }
     var program: String { folder / "import.sh" }
 
-    var place: HandlersPlace { place(languages: []) }
+    var handlers: InstalledHandlers { handlers(languages: []) }
 
-    func place(languages: [String]) -> HandlersPlace {
-        var place = HandlersPlace(
-            catalog: HandlerCatalog(
-                folders: HandlerFolders(user: user, machine: machine, distribution: distribution),
-                choicesPath: choices,
-                home: folder / "home",
-                rule: self.rule,
-                hook: self.hook,
-                closed: ClosedPlaces(
-                    [ClosedPlaces.Place(folder / "config", "the folder of Waft's configuration")], inbox: inbox),
-                firstLaunches: FirstLaunches(path: folder / "state/first-launches.json")
-            ),
-            inbox: inbox,
-            support: HookSandbox.Support(landlock: .abi(6), filter: .asking),
-            usualTimeLimit: .seconds(60),
-            workingDirectory: folder.path
+    func handlers(
+        languages: [String], openedSchemes: Set<URLScheme> = [], announce: @escaping @Sendable () -> Void = {}
+    ) -> InstalledHandlers {
+        var catalog = HandlerCatalog(
+            folders: HandlerFolders(user: user, machine: machine, distribution: distribution),
+            choicesPath: choices,
+            home: self.folder / "home",
+            rule: self.rule,
+            hook: self.hook,
+            closed: ClosedPlaces(
+                [ClosedPlaces.Place(folder / "config", "the folder of Waft's configuration")], inbox: inbox),
+            firstLaunches: FirstLaunches(path: folder / "state/first-launches.json")
         )
-        place.catalog.languages = languages
-        return place
+        catalog.languages = languages
+        return InstalledHandlers(
+            catalog: catalog, support: Self.support, usualTimeLimit: .seconds(60), openedSchemes: openedSchemes,
+            workingDirectory: folder.path
+        ) { _ in announce() }
     }
 
-    /// The report of a verb, or its failure.
-    func run(_ words: String...) throws -> HandlersReport { try run(words) }
+    static let support = HookSandbox.Support(landlock: .abi(6), filter: .asking)
 
-    func run(_ words: [String], languages: [String] = []) throws -> HandlersReport {
+    /// What a verb prints, or its failure.
+    func run(_ words: String...) async throws -> HandlersReport { try await run(words) }
+
+    func run(
+        _ words: [String], languages: [String] = [], openedSchemes: Set<URLScheme> = []
+    ) async throws -> HandlersReport {
         let command = try HandlersCommand.parseAsRoot(words)
         guard let verb = command as? any HandlersVerb else { throw ExitCode(0) }
-        let report = try verb.report(on: place(languages: languages))
-        if words.contains("--json") { holdContract(report.results) }
-        return report
+        let (results, notes, changes) = (Recorder<String>(), Recorder<String>(), Recorder<Void>())
+        let handlers = handlers(languages: languages, openedSchemes: openedSchemes) { changes.record(()) }
+        var exit = WaftExit.done
+        let listener: @Sendable (String, Int32) -> Void = { text, descriptor in
+            for line in text.dropLast().split(separator: "\n", omittingEmptySubsequences: false) {
+                (descriptor == STDOUT_FILENO ? results : notes).record(String(line))
+            }
+        }
+        do {
+            try await Console.$listener.withValue(listener) { try await verb.run(on: handlers) }
+        } catch let error as WaftError {
+            throw CommandError(error)
+        } catch let code as ExitCode {
+            exit = WaftExit(rawValue: code.rawValue) ?? .unexpected
+        }
+        if words.contains("--json") { holdContract(results.all) }
+        return HandlersReport(results: results.all, notes: notes.all, exit: exit, isChange: !changes.all.isEmpty)
     }
 
     /// How a verb fails: its exit code and its line.
-    func failure(_ words: String...) -> (exit: Int32, message: String, hint: String?) {
+    func failure(_ words: String...) async -> (exit: Int32, message: String, hint: String?) {
         do {
-            let report = try run(words)
+            let report = try await run(words)
             return (report.exit.rawValue, report.notes.joined(separator: " / "), nil)
         } catch let failure as CommandError {
             return (failure.exit.rawValue, failure.message, failure.hint)
@@ -81,8 +99,8 @@ final class HandlerShelf: Sendable {
     }
 
     /// Installs a handler through the command.
-    func add(_ name: String, _ types: String...) throws {
-        _ = try run(["add", "--name", name, "--run", program] + types.flatMap { ["--type", $0] })
+    func add(_ name: String, _ types: String...) async throws {
+        _ = try await run(["add", "--name", name, "--run", program] + types.flatMap { ["--type", $0] })
     }
 
     /// Writes a bundle directly, as another program would.
@@ -110,7 +128,16 @@ final class HandlerShelf: Sendable {
     var installed: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: user)) ?? []).sorted() }
 }
 
-extension HandlersReport {
+/// What a verb has printed, line by line.
+struct HandlersReport {
+    /// On standard output.
+    let results: [String]
+    /// On standard error.
+    let notes: [String]
+    let exit: WaftExit
+    /// Whether it has announced a change.
+    let isChange: Bool
+
     var text: String { results.joined(separator: "\n") }
 
     /// The JSON documents on standard output.

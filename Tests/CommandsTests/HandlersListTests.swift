@@ -10,14 +10,14 @@ import Testing
 @Suite("waft handlers list and show")
 struct HandlersListTests {
     @Test("each handler has its name, its state, its types and its place, and the Inbox comes last")
-    func transcript() throws {
+    func transcript() async throws {
         let shelf = HandlerShelf(hook: "on-arrival")
-        _ = try shelf.run(
+        _ = try await shelf.run(
             "add", "--name", "Photos", "--type", "public.image", "--scheme", "photo", "--run", shelf.program)
         try shelf.write("Printer", HandlerShelf.keys("org.example.printer", ["com.adobe.pdf"]), in: shelf.machine)
-        _ = try shelf.run("disable", "printer")
+        _ = try await shelf.run("disable", "printer")
         #expect(
-            try shelf.run().results == [
+            try await shelf.run().results == [
                 "Photos  org.waft.local.photos  enabled",
                 "  opens  public.image, photo: URLs",
                 "  from   \(shelf.user)/Photos.handler (yours)",
@@ -31,11 +31,11 @@ struct HandlersListTests {
                 "  opens  everything else: it keeps it in the Inbox",
                 "  from   built in",
             ])
-        #expect(try shelf.run("list").results == shelf.run().results)
+        #expect(try await shelf.run("list").results == shelf.run().results)
     }
 
     @Test("names are in the user's language in list, show and test; in JSON they stand beside the plain ones")
-    func localized() throws {
+    func localized() async throws {
         let shelf = HandlerShelf()
         let bundle = try shelf.write(
             "Photos",
@@ -49,37 +49,39 @@ struct HandlersListTests {
         try FileManager.default.createDirectory(atPath: bundle + "/de.lproj", withIntermediateDirectories: true)
         try #"CFBundleName = Fotos; Photo = "Foto\U001b"; "Photo link" = "Foto-Verweis";"#
             .write(toFile: bundle + "/de.lproj/InfoPlist.strings", atomically: false, encoding: .utf8)
-        func german(_ words: String...) throws -> HandlersReport { try shelf.run(words, languages: ["de", "en"]) }
-        #expect(try german("list").text.hasPrefix("Fotos  org.example.photos  enabled\n"))
-        let shown = try german("show", "fotos").text
+        func german(_ words: String...) async throws -> HandlersReport {
+            try await shelf.run(words, languages: ["de", "en"])
+        }
+        #expect(try await german("list").text.hasPrefix("Fotos  org.example.photos  enabled\n"))
+        let shown = try await german("show", "fotos").text
         #expect(shown.hasPrefix("Fotos\n") && shown.contains("photo:  role Viewer, \"Foto-Verweis\""), "\(shown)")
         #expect(shown.contains(", \"Photo\"") && !shown.contains("Foto\u{1B}"), "what cannot be shown is not")
-        #expect(try german("test", "--type", "public.png").text.contains("  Fotos gets it"))
-        let document = try #require(try german("show", "--json", "Photos").documents.first)
+        #expect(try await german("test", "--type", "public.png").text.contains("  Fotos gets it"))
+        let document = try #require(try await german("show", "--json", "Photos").documents.first)
         #expect(document["name"] as? String == "Photos" && document["localizedName"] as? String == "Fotos")
         let scheme = try #require((document["urlTypes"] as? [[String: Any]])?.first)
         #expect(scheme["name"] as? String == "Photo link" && scheme["localizedName"] as? String == "Foto-Verweis")
-        #expect(try shelf.run("list").text.hasPrefix("Photos  org.example.photos  enabled\n"))
+        #expect(try await shelf.run("list").text.hasPrefix("Photos  org.example.photos  enabled\n"))
         try "CFBundleName".write(toFile: bundle + "/de.lproj/InfoPlist.strings", atomically: false, encoding: .utf8)
-        #expect(try german("list").text.contains("\n  warning: de.lproj/InfoPlist.strings is not a well-formed"))
+        #expect(try await german("list").text.contains("\n  warning: de.lproj/InfoPlist.strings is not a well-formed"))
     }
 
     @Test("with nothing installed it says how to install something, and not on standard output")
-    func empty() throws {
-        let report = try HandlerShelf().run()
+    func empty() async throws {
+        let report = try await HandlerShelf().run()
         #expect(report.results.count == 3)
         #expect(report.notes.first?.contains("waft handlers add") == true)
         #expect(report.exit == .done)
     }
 
     @Test("an unusable bundle is listed with the reason and the next step, and does not affect others")
-    func broken() throws {
+    func broken() async throws {
         let shelf = HandlerShelf()
-        try shelf.add("Good", "public.image")
+        try await shelf.add("Good", "public.image")
         try shelf.write("No Info", nil)
         let odd = try shelf.write("Odd", nil, in: shelf.distribution)
         try Data("<plist>".utf8).write(to: URL(fileURLWithPath: odd + "/Info.plist"))
-        let report = try shelf.run()
+        let report = try await shelf.run()
         #expect(report.exit == .done)
         #expect(report.text.contains("Good  org.waft.local.good  enabled"))
         #expect(report.text.contains("No Info  cannot be used\n  why    it has no Info.plist"))
@@ -89,29 +91,29 @@ struct HandlersListTests {
     }
 
     @Test("a folder that is no folder is a problem, not a failure")
-    func unreadable() throws {
+    func unreadable() async throws {
         let shelf = HandlerShelf()
         try FileManager.default.removeItem(atPath: shelf.machine)
         _ = FileManager.default.createFile(atPath: shelf.machine, contents: Data())
         try FileManager.default.createDirectory(atPath: shelf.choices, withIntermediateDirectories: true)
-        let report = try shelf.run()
+        let report = try await shelf.run()
         #expect(report.text.contains("handlers  warning\n  why    it cannot be read: Not a directory"))
         #expect(report.text.contains("handlers.json  warning\n  why    it cannot be used: it is not a regular file"))
         #expect(report.text.contains("Inbox  org.waft.inbox"))
     }
 
     @Test("a hook that is not there is a problem")
-    func missingHook() throws {
+    func missingHook() async throws {
         let shelf = HandlerShelf(hook: "on-arrival")
         try FileManager.default.removeItem(atPath: shelf.folder / "on-arrival")
-        let text = try shelf.run().text
+        let text = try await shelf.run().text
         #expect(text.contains("hook  org.waft.hook  cannot be used\n  why    the hook of the configuration is missing"))
         #expect(text.contains("to do  fix it, or change hook: in the configuration"))
-        #expect(try shelf.run("show", "hook").text.contains("is missing"))
+        #expect(try await shelf.run("show", "hook").text.contains("is missing"))
     }
 
     @Test("a condition that prevents a handler from being started is a warning")
-    func launchTroubles() throws {
+    func launchTroubles() async throws {
         let shelf = HandlerShelf()
         try shelf.write(
             "A",
@@ -122,7 +124,7 @@ struct HandlersListTests {
             "C",
             HandlerShelf.keys(
                 "org.example.c", ["public.image"], ["WaftWritablePaths": ["/not/there"], "WaftSandbox": "none"]))
-        let lines = try shelf.run().results.filter { $0.contains("warning") }
+        let lines = try await shelf.run().results.filter { $0.contains("warning") }
         #expect(lines.count == 2)
         #expect(
             lines.first?.contains("it cannot start: \(shelf.folder.path)/away, which it may read, does not exist")
@@ -131,13 +133,13 @@ struct HandlersListTests {
     }
 
     @Test("with eligibility: handlers the Inbox takes nothing")
-    func rule() throws {
-        let text = try HandlerShelf(rule: .handlers).run().text
+    func rule() async throws {
+        let text = try await HandlerShelf(rule: .handlers).run().text
         #expect(text.contains("Inbox  org.waft.inbox  disabled\n  opens  nothing: eligibility: handlers is set"))
     }
 
     @Test("nothing that bundles say reaches the terminal as it is")
-    func hostile() throws {
+    func hostile() async throws {
         let shelf = HandlerShelf()
         let esc = "\u{1B}[2J\u{202E}"
         try shelf.write("a" + esc, nil)
@@ -164,22 +166,22 @@ struct HandlersListTests {
         for words in [
             ["list"], ["list", "--json"], ["show", "c"], ["show", "c", "--json"], ["test", "--type", "org.x.y"],
         ] {
-            let report = try shelf.run(words)
+            let report = try await shelf.run(words)
             #expect(report.isPrintable, "\(words)")
             #expect(!report.text.unicodeScalars.contains("\u{202E}") || words.last == "--json")
             #expect(!report.results.isEmpty)
         }
         // The output suggests no command for a name that cannot be typed.
-        #expect(try shelf.run().text.contains("fix it, or delete its folder"))
+        #expect(try await shelf.run().text.contains("fix it, or delete its folder"))
     }
 
     @Test("each handler and each problem is one JSON document")
-    func json() throws {
+    func json() async throws {
         let shelf = HandlerShelf()
-        try shelf.add("Photos", "public.image")
-        _ = try shelf.run("default", "public.jpeg", "Photos")
+        try await shelf.add("Photos", "public.image")
+        _ = try await shelf.run("default", "public.jpeg", "Photos")
         try shelf.write("Odd", nil)
-        let documents = try shelf.run("--json").documents
+        let documents = try await shelf.run("--json").documents
         #expect(documents.count == 3)
         #expect(documents.allSatisfy { $0["v"] as? Int == 1 })
         #expect(documents.map { $0["event"] as? String } == ["handler", "handler", "problem"])
@@ -189,11 +191,11 @@ struct HandlersListTests {
         #expect(documents[1]["origin"] as? String == "builtIn")
         #expect(documents[2]["severity"] as? String == "unusable")
         #expect(documents[2]["reason"] as? String == "it has no Info.plist")
-        #expect(try shelf.run("show", "photos", "--json").results == [shelf.run("--json").results[0]])
+        #expect(try await shelf.run("show", "photos", "--json").results == [shelf.run("--json").results[0]])
     }
 
     @Test("show tells all there is to one handler")
-    func show() throws {
+    func show() async throws {
         let shelf = HandlerShelf()
         let keys = HandlerShelf.keys(
             "org.example.raw", [],
@@ -220,8 +222,8 @@ struct HandlersListTests {
             ])
         try shelf.write("Raw", keys)
         mkdir(shelf.folder / "import.d", 0o700)
-        _ = try shelf.run("default", "raw:", "Raw")
-        let lines = try shelf.run("show", "raw").results.filter { !$0.contains("installed") }
+        _ = try await shelf.run("default", "raw:", "Raw")
+        let lines = try await shelf.run("show", "raw").results.filter { !$0.contains("installed") }
         #expect(
             lines == [
                 "Raw",
@@ -254,16 +256,16 @@ struct HandlersListTests {
     }
 
     @Test("show knows the hook, the Inbox and bundles that cannot be used, and says where to look for others")
-    func showOthers() throws {
+    func showOthers() async throws {
         let shelf = HandlerShelf(hook: "on-arrival")
         try shelf.write("Odd", nil)
-        #expect(try shelf.run("show", "hook").text.contains("time limit    9 s"))
-        #expect(try shelf.run("show", "INBOX").text.contains("it is built in"))
-        #expect(try shelf.run("show", "odd.handler").text.contains("it has no Info.plist"))
-        let failure = shelf.failure("show", "nobody")
+        #expect(try await shelf.run("show", "hook").text.contains("time limit    9 s"))
+        #expect(try await shelf.run("show", "INBOX").text.contains("it is built in"))
+        #expect(try await shelf.run("show", "odd.handler").text.contains("it has no Info.plist"))
+        let failure = await shelf.failure("show", "nobody")
         #expect(failure == (66, "there is no handler nobody", "see: waft handlers"))
         for word in ["", "../x", "a\u{1B}b", String(repeating: "x", count: 100_000)] {
-            let failure = shelf.failure("show", word)
+            let failure = await shelf.failure("show", word)
             #expect(failure.exit == 66)
             #expect(!failure.message.contains("\u{1B}"))
             #expect(failure.message.count < 1_100)
@@ -271,7 +273,7 @@ struct HandlersListTests {
     }
 
     @Test("ten thousand bundles are listed up to the limit of a folder, and the rest is mentioned")
-    func many() throws {
+    func many() async throws {
         let shelf = HandlerShelf()
         let keys = HandlerShelf.keys("org.example.x", ["public.image"])
         try shelf.write("a", keys)
@@ -279,7 +281,7 @@ struct HandlersListTests {
             let path = "\(shelf.user)/b\(number).handler"
             mkdir(path, 0o755)
         }
-        let report = try shelf.run()
+        let report = try await shelf.run()
         #expect(report.text.contains("there are more than 1000 bundles in it; the rest is left out"))
         #expect(report.results.count { $0.hasSuffix("cannot be used") } == 999)
         #expect(report.text.contains("a  org.example.x  enabled"))

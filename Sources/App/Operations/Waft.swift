@@ -29,6 +29,9 @@ package struct Waft: Sendable {
     package var warn: @Sendable (String) -> Void = { _ in }
     var now: @Sendable () -> WallTime = { .now }
 
+    /// Hears of problems beside the result of a call: one line each, not escaped.
+    package var warn: @Sendable (String) -> Void = { _ in }
+
     package init(_ home: Home, _ live: LiveSettings, logger: Logger) {
         (self.home, self.live, self.logger) = (home, live, logger)
         journal = JournalReader(folder: home.state, dialects: .known)
@@ -55,9 +58,14 @@ package struct Waft: Sendable {
     /// Lets the running receiver see that contacts or visibility have changed. One that starts later reads everything.
     /// - Returns: whether one is running.
     @discardableResult
-    func lookAgain() async -> Bool {
+    func lookAgain() async -> Bool { await tell(.lookAgain) }
+
+    /// Tells the running receiver of a change. One that starts later reads everything at its start.
+    /// - Returns: whether one is running.
+    @discardableResult
+    func tell(_ change: ControlRequest) async -> Bool {
         do throws(WaftError) {
-            return try await receiver.askIfRunning(.lookAgain) != nil
+            return try await receiver.askIfRunning(change) != nil
         } catch {
             warn("the running receiver may not know of the change: \(error.reason)")
             return true

@@ -15,14 +15,6 @@ extension EventLine: FieldGroups {
     private var parts: (name: EventName, fields: any Encodable) {
         switch self {
         case .failed(let fields): (.failed, fields)
-        case .handler(let fields): (.handler, fields)
-        case .problem(let fields): (.problem, fields)
-        case .handlerRemoved(let fields): (.handlerRemoved, fields)
-        case .`default`(let fields): (.`default`, fields)
-        case .handlerDecision(let fields): (.handlerDecision, fields)
-        case .schemeDecision(let fields): (.schemeDecision, fields)
-        case .handlerSetting(let fields): (.handlerSetting, fields)
-        case .handlerSettingChanged(let fields): (.handlerSettingChanged, fields)
         case .protection(let fields): (.protection, fields)
         case .protectionExport(let fields): (.protectionExport, fields)
         case .locking(let fields): (.locking, fields)

@@ -7,16 +7,6 @@ import Foundation
 enum EventLine {
     case failed(Failed)
 
-    // `waft handlers`
-    case handler(HandlerFields)
-    case problem(HandlerProblemFields)
-    case handlerRemoved(HandlersRemoveCommand.Fields)
-    case `default`(HandlersDefaultCommand.Fields)
-    case handlerDecision(ItemDecisionFields)
-    case schemeDecision(SchemeChoiceFields)
-    case handlerSetting(HandlerSettingFields)
-    case handlerSettingChanged(HandlerSettingChangeFields)
-
     // `waft protection`, `waft unlock`, `waft lock`
     case protection(ProtectionFields)
     case protectionExport(ProtectionExportCommand.Fields)

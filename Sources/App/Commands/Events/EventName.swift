@@ -2,10 +2,6 @@
 enum EventName: String, Encodable, CaseIterable {
     case failed
 
-    // `waft handlers`
-    case handler, problem, handlerRemoved, `default`, handlerDecision, schemeDecision
-    case handlerSetting, handlerSettingChanged
-
     // `waft protection`, `waft unlock`, `waft lock`
     case protection, protectionExport, locking, locked, unlocked
 

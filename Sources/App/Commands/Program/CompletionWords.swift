@@ -3,7 +3,6 @@ import Contacts
 import Control
 import Endpoints
 import Foundation
-import HandlerCatalog
 import Inbox
 import Lines
 import Operations
@@ -37,26 +36,23 @@ extension CompletionKind {
 
     static var handlers: Self {
         .custom { _, _, _ in
-            guard let context = try? CommandContext() else { return [] }
-            let catalog = context.home.handlerCatalog(context.settings)
-            return CompletionWords.offered(catalog.load().bundles.map(\.name))
+            CompletionWords.offered((try? CommandContext().waft.handlers.names) ?? [])
         }
     }
 
     /// Keys of the settings of the handler that the word before names.
     static var handlerSettings: Self {
         .custom { words, index, _ in
-            CompletionWords.offered(settings(before: index, in: words, places: 1)?.all.map(\.key) ?? [])
+            guard words.indices.contains(index - 1), let waft = try? CommandContext().waft else { return [] }
+            return CompletionWords.offered(waft.handlers.settingNames(of: words[index - 1]))
         }
     }
 
     /// Values of the setting that the word before names.
     static var handlerSettingValues: Self {
         .custom { words, index, _ in
-            guard let settings = settings(before: index, in: words, places: 2), let setting = settings[words[index - 1]]
-            else { return [] }
-            if case .toggle(let on, let off) = setting.form { return CompletionWords.offered([on.text, off.text]) }
-            return CompletionWords.offered(setting.choices.map(\.value.text))
+            guard words.indices.contains(index - 2), let waft = try? CommandContext().waft else { return [] }
+            return CompletionWords.offered(waft.handlers.choices(of: words[index - 1], of: words[index - 2]))
         }
     }
 
@@ -101,13 +97,6 @@ extension CompletionKind {
     // MARK: Names
 
     private static var contactNames: [String] { (try? CommandContext().people.contactNames) ?? [] }
-
-    /// The settings of the handler that the word some places before another one names.
-    private static func settings(before index: Int, in words: [String], places: Int) -> HandlerSettings? {
-        guard words.indices.contains(index - places), let context = try? CommandContext() else { return nil }
-        let catalog = context.home.handlerCatalog(context.settings)
-        return try? catalog.load().bundle(named: words[index - places]).settings
-    }
 
     private static var rememberedNames: [String] {
         guard let home = try? CommandContext().home, let peers = try? home.rememberedPeers.all() else { return [] }

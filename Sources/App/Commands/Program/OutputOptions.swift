@@ -72,11 +72,24 @@ struct OutputOptions: ParsableArguments {
         _ words: [Word], called: (Word) -> EventLine.Subject,
         _ body: (Word, Waft) async throws(WaftError) -> Shown
     ) async throws {
-        try await each(
-            words, called: called,
-            resultOf: { word, waft throws(WaftError) -> Result<Shown, WaftError> in
-                do throws(WaftError) { return .success(try await body(word, waft)) } catch { return .failure(error) }
-            })
+        let waft = try CommandContext.forgiving.waft
+        try await each(words, called: called) { word throws(WaftError) in show(try await body(word, waft)) }
+    }
+
+    /// - Parameter body: shows its lines itself.
+    func each<Word>(
+        _ words: [Word], called: (Word) -> EventLine.Subject, _ body: (Word) async throws(WaftError) -> Void
+    ) async throws {
+        var first = WaftExit.done
+        for word in words {
+            do throws(WaftError) {
+                try await body(word)
+            } catch {
+                fail(CommandError(error), of: called(word))
+                if first == .done { first = error.code }
+            }
+        }
+        if first != .done { throw first.code }
     }
 
     /// The same where only a failure in the result is that of its word. An error ends the command.

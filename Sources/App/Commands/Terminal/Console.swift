@@ -40,6 +40,9 @@ package final class Console: Sendable {
         return number == 0 ? nil : String(cString: strerror(number))
     }
 
+    /// Hears what is printed in its task, with the descriptor, in place of the outputs: for tests.
+    @TaskLocal static var listener: (@Sendable (_ text: String, _ descriptor: Int32) -> Void)?
+
     private init() {}
 
     /// A line of results on standard output. `text` is escaped already.
@@ -163,6 +166,7 @@ package final class Console: Sendable {
     }
 
     private func write(_ text: String, to descriptor: Int32) {
+        if let listener = Self.listener { return listener(text, descriptor) }
         last.withLock { last in
             clear(&last)
             enqueue(text, to: descriptor)

@@ -49,14 +49,3 @@ package struct Claim: Hashable, Sendable {
         return "\(what); rank \(rank.rawValue)\(lowered), role \(role.rawValue)"
     }
 }
-
-extension UniformType {
-    /// The type's name in a message; its tag if no bundle declares it. May quote a bundle or a name: foreign text.
-    package var words: String {
-        guard let tag = DynamicType(self)?.tags.first else { return identifier }
-        return switch tag.tagClass {
-        case .filenameExtension: ".\(tag.value) files"
-        default: tag.value
-        }
-    }
-}
