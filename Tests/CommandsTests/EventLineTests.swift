@@ -6,7 +6,6 @@ import Inbox
 import Lines
 import Operations
 import Outbox
-import Protection
 import Sending
 import Settings
 import Sharing
@@ -38,7 +37,7 @@ private struct Samples {
     }
 
     func all() throws -> [EventLine] {
-        receiving() + inbox() + deciding() + (try protection())
+        receiving() + inbox()
     }
 
     /// The lines that are values of their own.
@@ -56,7 +55,8 @@ private struct Samples {
             arriving, sent, CancelledLine(transfer: offer.transfer.text),
             JobLine(record, person: Acquaintances.nobody.person), JobCancelledLine(job: 1),
             JobRetriedLine(job: 1, daemon: true), JobRemovedLine(job: 1), JobsRemovedLine(jobCount: 1),
-        ] + sending() + receivingLines() + page() + machineLines() + documents() + sharing() + items() + (try people()) + handlerLines()
+        ] + sending() + receivingLines() + page() + machineLines() + documents() + sharing() + items() + (try people())
+            + handlerLines() + protectionLines()
     }
 
     private func handlerLines() -> [any Line] {
@@ -267,40 +267,22 @@ private struct Samples {
         ]
     }
 
-    private func protection() throws -> [EventLine] {
-        let folder = TemporaryFolder()
-        let place = ProtectionPlace(folder: ProtectionFolder(path: folder / "p"), protection: .complete)
-        let identities = try VaultIdentities.generate()
-        try place.folder.setUp(keeping: identities, by: .keyring)
-        let report = ProtectionReport(
-            protection: "complete", isSetUp: true, isDropBox: false, isUnlocked: false, wasUnlocked: true, since: 0,
-            mode: "keyring", waitingItems: 3, fault: "it is damaged")
+    private func protectionLines() -> [any Line] {
+        var locked = LockLine(protection: "complete", unlockedOnce: true)
+        (locked.protectionSince, locked.waitingItems) = (LineTime(milliseconds: 0), 3)
+        (locked.keysFrom, locked.protectionFault, locked.reason) = ("keyring", "it is damaged", "screen")
+        var (unlocked, locking) = (locked, locked)
+        (unlocked.unlocked, unlocked.reason, locking.locking) = (true, nil, true)
+        let lock = LockLine(protection: "complete")
         return [
-            .protection(ProtectionFields(place, nil, nil)),
-            .protection(ProtectionFields(place, try place.recipients(), report)),
+            locked, unlocked, locking,
+            ProtectionLine(setUp: false, recipientsPath: "/r", lock: lock, daemon: false),
+            ProtectionLine(setUp: true, recipientsPath: "/r", lock: locked, daemon: true),
+            ProtectionExportLine(
+                recipientsPath: "/r", identityPath: "/i", openCommand: "age -d -i /i FILE.age > FILE"),
         ]
     }
 
-    private func deciding() -> [EventLine] {
-        return [
-            .protectionExport(
-                ProtectionExportCommand.Fields(
-                    recipientsPath: "/r", identityPath: "/i", openCommand: "age -d -i /i FILE.age > FILE")),
-            EventLine(
-                ProtectionReport(
-                    protection: "complete", isSetUp: true, isDropBox: false, isUnlocked: true, wasUnlocked: true,
-                    since: 0,
-                    mode: "passphrase")),
-            EventLine(
-                ProtectionReport(
-                    protection: "complete", isSetUp: true, isDropBox: false, isUnlocked: false, wasUnlocked: true,
-                    since: 0, mode: "passphrase", reason: "screen", isLocking: true)),
-            EventLine(
-                ProtectionReport(
-                    protection: "none", isSetUp: false, isDropBox: false, isUnlocked: false, wasUnlocked: false,
-                    since: 0, reason: "screen")),
-        ]
-    }
 }
 
 @Suite("The events of --json")

@@ -236,7 +236,7 @@ extension Receiver {
             status.parkedDeliveries = deliveries.parked
             status.failedDeliveries = deliveries.failed
         }
-        status.protect(parts.protectionReport)
+        status.protect(parts.lockLine)
         let damage = home.damage(home.contactBook(logger), parts.journal)
         status.damage = damage.isEmpty ? nil : damage
         return status
@@ -244,10 +244,10 @@ extension Receiver {
 }
 
 extension StatusLine {
-    fileprivate mutating func protect(_ report: ProtectionReport) {
-        (protection, unlocked, unlockedOnce) = (report.protection, report.isUnlocked, report.wasUnlocked)
-        (locking, protectionSince) = (report.isLocking == true ? true : nil, LineTime(milliseconds: report.since))
-        (waitingItems, protectionFault) = (report.waitingItems, report.fault)
-        (isProtectionSetUp, isDropBox) = (report.isSetUp, report.isDropBox)
+    fileprivate mutating func protect(_ lock: LockLine) {
+        (protection, unlocked, unlockedOnce) = (lock.protection, lock.unlocked, lock.unlockedOnce)
+        (locking, protectionSince) = (lock.locking, lock.protectionSince)
+        (waitingItems, protectionFault) = (lock.waitingItems, lock.protectionFault)
+        (isProtectionSetUp, isDropBox) = (lock.isSetUp, lock.isDropBox)
     }
 }

@@ -17,5 +17,5 @@ package enum ReceiverEvent: Sendable {
     /// The settings were read again, and are in effect or not.
     case settings(SettingsLine)
     /// The receiver was locked or unlocked.
-    case protection(ProtectionReport)
+    case protection(LockLine)
 }

@@ -5,6 +5,7 @@ import HandlerCatalog
 import Handlers
 import Inbox
 import Journal
+import Lines
 import Logging
 import Protection
 import Secrets
@@ -14,17 +15,18 @@ import Streams
 
 extension ReceiverParts {
     /// How protected items stand.
-    var protectionReport: ProtectionReport { report(vault.standing) }
+    var lockLine: LockLine { line(vault.standing) }
 
-    private func report(_ standing: VaultStanding) -> ProtectionReport {
-        var report = ProtectionReport(
-            protection: plan.settings.protection.rawValue, isSetUp: standing.isSetUp, isDropBox: standing.isDropBox,
-            isUnlocked: standing.isUnlocked && !standing.isLocking, wasUnlocked: standing.wasUnlocked,
-            since: standing.since.milliseconds,
-            mode: standing.mode?.rawValue, waitingItems: itemsBehindLock, reason: standing.cause?.rawValue,
-            isLocking: standing.isLocking)
-        do throws(VaultError) { try vault.check() } catch { report.fault = error.description }
-        return report
+    private func line(_ standing: VaultStanding) -> LockLine {
+        var line = LockLine(
+            protection: plan.settings.protection.rawValue, unlocked: standing.isUnlocked && !standing.isLocking,
+            unlockedOnce: standing.wasUnlocked)
+        (line.isSetUp, line.isDropBox) = (standing.isSetUp, standing.isDropBox)
+        line.locking = standing.isLocking ? true : nil
+        (line.protectionSince, line.waitingItems) = (LineTime(standing.since), itemsBehindLock)
+        (line.keysFrom, line.reason) = (standing.mode?.rawValue, standing.cause?.rawValue)
+        do throws(VaultError) { try vault.check() } catch { line.protectionFault = error.description }
+        return line
     }
 
     /// Items that wait for the unlock.
@@ -50,9 +52,9 @@ extension ReceiverParts {
                 break
             case .unlock(let lines):
                 let waiting = try await locks.unlock(try VaultIdentities(lines: lines.map(\.bytes)))
-                var report = protectionReport
-                report.waitingItems = max(report.waitingItems, waiting)
-                return .protection(report)
+                var line = lockLine
+                line.waitingItems = max(line.waitingItems ?? 0, waiting)
+                return .protection(line)
             case .lock(let all):
                 await locks.lock(all: all, because: .command)
             case .fileKey(let header):
@@ -62,7 +64,7 @@ extension ReceiverParts {
             case .reseal(let number, let protection, let now):
                 return await reseal(ArrivalNumber(number), as: protection, now: now)
             }
-            return .protection(protectionReport)
+            return .protection(lockLine)
         } catch {
             switch error.code {
             case .locked, .noIdentity: return .locked(error.description)
@@ -91,7 +93,7 @@ extension ReceiverParts {
             let changes = vault.changes.watch()
             group.addTask {
                 for await standing in changes {
-                    plan.observe(.protection(report(standing)))
+                    plan.observe(.protection(line(standing)))
                     engine.lockChanged()
                 }
             }
@@ -108,7 +110,7 @@ extension ReceiverParts {
         }
         let wasOpen = vault.standing.wasUnlocked
         await locks.stop()
-        if wasOpen { plan.observe(.protection(protectionReport)) }
+        if wasOpen { plan.observe(.protection(lockLine)) }
         copies.end()
     }
 

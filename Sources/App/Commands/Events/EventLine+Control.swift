@@ -2,14 +2,6 @@ import Control
 import Lines
 import Sharing
 
-extension EventLine {
-    /// The line of a lock that begins or ends, or of an unlock.
-    init(_ report: ProtectionReport) {
-        let state = ProtectionFields.State(report)
-        self = report.isLocking == true ? .locking(state) : report.isUnlocked ? .unlocked(state) : .locked(state)
-    }
-}
-
 extension ControlEvent {
     /// The events of `waft offers --watch --json`: those of `waft receive --json`, with fields for the answer.
     var json: String {
@@ -24,7 +16,7 @@ extension ControlEvent {
         case .settings(let settings): line = settings
         case .visibility(let visibility): line = visibility.counted(at: .now)
         case .contacts: line = ContactsLine()
-        case .protection(let report): return EventLine(report).text
+        case .protection(let lock): line = lock
         }
         return TerminalText.escaped(json: line.json)
     }

@@ -15,11 +15,6 @@ extension EventLine: FieldGroups {
     private var parts: (name: EventName, fields: any Encodable) {
         switch self {
         case .failed(let fields): (.failed, fields)
-        case .protection(let fields): (.protection, fields)
-        case .protectionExport(let fields): (.protectionExport, fields)
-        case .locking(let fields): (.locking, fields)
-        case .locked(let fields): (.locked, fields)
-        case .unlocked(let fields): (.unlocked, fields)
         case .desk(let fields): (.desk, fields)
         }
     }

@@ -7,13 +7,6 @@ import Foundation
 enum EventLine {
     case failed(Failed)
 
-    // `waft protection`, `waft unlock`, `waft lock`
-    case protection(ProtectionFields)
-    case protectionExport(ProtectionExportCommand.Fields)
-    case locking(ProtectionFields.State)
-    case locked(ProtectionFields.State)
-    case unlocked(ProtectionFields.State)
-
     // `waft desk`
     case desk(DeskCommand.Fields)
 

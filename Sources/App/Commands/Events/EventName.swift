@@ -2,9 +2,6 @@
 enum EventName: String, Encodable, CaseIterable {
     case failed
 
-    // `waft protection`, `waft unlock`, `waft lock`
-    case protection, protectionExport, locking, locked, unlocked
-
     // `waft desk`
     case desk
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Lines
+import Operations
 import Protection
 import Secrets
 
@@ -22,6 +23,15 @@ struct PassphraseOptions: ParsableArguments {
             throw ValidationError(
                 "--passphrase-fd \(file) is a terminal, which would show it. Leave it out: waft asks.")
         }
+    }
+
+    /// Checks that no passphrase is given for keys in the keyring.
+    ///
+    /// - Throws: `CommandError` `usage`.
+    func checkIsUnused() throws(CommandError) {
+        guard passphraseFd != nil else { return }
+        throw CommandError(
+            .usage, "the private keys are in the keyring, and have no passphrase: leave out --passphrase-fd")
     }
 
     /// Checks that a passphrase can be asked for.
@@ -59,7 +69,7 @@ struct PassphraseOptions: ParsableArguments {
                 do throws(VaultError) {
                     return try check(passphrase)
                 } catch {
-                    guard error.code == .wrongPassphrase, left > 0 else { throw CommandError(error) }
+                    guard error.code == .wrongPassphrase, left > 0 else { throw CommandError(WaftError(error)) }
                     Console.shared.note("waft: \(error)")
                 }
             }

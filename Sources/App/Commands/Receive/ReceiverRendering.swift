@@ -78,9 +78,8 @@ struct ReceiverRendering: Sendable {
         case .remarked(_, _, let entry, let reason):
             Console.shared.note(
                 "  \(TerminalText.escaped(entry, limit: 200)): \(TerminalText.escaped(reason, limit: 400))")
-        case .protection(let report):
-            Console.shared.note(
-                "  \(report.isUnlocked ? ProtectionText.unlocked(report) : ProtectionText.locked(report))")
+        case .protection(let lock):
+            for line in lock.words { Console.shared.note("  \(line)") }
         default: break
         }
     }
@@ -113,8 +112,7 @@ struct ReceiverRendering: Sendable {
             print(ArrivingLine(id, from: peer, bytes: received, of: total))
         case .remarked(let offer, let peer, let entry, let reason):
             print(AlteredLine(offer, from: sender(of: offer, peer), entry: entry, reason: reason))
-        case .protection(let report):
-            EventLine(report).print()
+        case .protection(let lock): print(lock)
         case .settings(let settings): print(settings)
         case .reception(.began):
             // The progress of the transfer shows this.

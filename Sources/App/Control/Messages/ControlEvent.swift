@@ -22,7 +22,7 @@ package enum ControlEvent: Codable, Sendable, Equatable {
     /// The contacts may have changed.
     case contacts
     /// The receiver was locked or unlocked.
-    case protection(ProtectionReport)
+    case protection(LockLine)
     /// A transfer is over.
     case ended(ArrivedLine)
 }

@@ -35,7 +35,7 @@ package enum ControlReply: Codable, Sendable, Equatable {
     /// Of jobs of which something has moved.
     case progress([JobProgress])
     /// How protected items stand, after the request.
-    case protection(ProtectionReport)
+    case protection(LockLine)
     /// To `fileKey`: `SecretText.decoded`.
     case fileKey(SecretText)
     /// To `reseal`: the item stays as it is. To `fileKey`: no key opens the file. The code of a `LeavingError`, and one
