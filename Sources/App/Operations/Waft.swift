@@ -29,9 +29,6 @@ package struct Waft: Sendable {
     package var warn: @Sendable (String) -> Void = { _ in }
     var now: @Sendable () -> WallTime = { .now }
 
-    /// Hears of problems beside the result of a call: one line each, not escaped.
-    package var warn: @Sendable (String) -> Void = { _ in }
-
     package init(_ home: Home, _ live: LiveSettings, logger: Logger) {
         (self.home, self.live, self.logger) = (home, live, logger)
         journal = JournalReader(folder: home.state, dialects: .known)

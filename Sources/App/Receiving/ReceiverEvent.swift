@@ -1,5 +1,4 @@
 package import Contacts
-package import Control
 package import Lines
 package import Sharing
 

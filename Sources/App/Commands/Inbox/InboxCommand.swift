@@ -265,7 +265,7 @@ struct InboxProtectCommand: AsyncParsableCommand, InboxItemVerb {
 
     func run() async throws {
         guard let sealed else { return }
-        _ = try ProtectionPlace().existingRecipients()
+        try DataProtection.checkIsSetUp()
         output.show(
             try await output.doing { waft throws(WaftError) in
                 try await waft.inbox.reseal(item, as: sealed, now: readers.now)

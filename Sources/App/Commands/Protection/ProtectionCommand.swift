@@ -112,12 +112,16 @@ struct ProtectionSetUpCommand: ProtectionVerb {
     func run(on protection: DataProtection) async throws {
         let given = try protection.given(dropBox: recipient, recovery: recovery)
         try await protection.setUp(given, keeper: try await keeper())
-        let change = SettingChange(key: .of(\Settings.protection), texts: [self.protection.rawValue])
-        let outcome = try await change.carryOut()
+        let change = try await output.doing(in: .unread) { waft throws(WaftError) in
+            try await waft.config.set("protection", to: [self.protection.rawValue])
+        }
         var line = try await protection.status()
         line.lock.protection = self.protection.rawValue
-        line.warnings = warnings(outcome.fields)
-        if !output.json { change.show(outcome) }
+        line.warnings = warnings(change.line)
+        if !output.json {
+            output.show(change.line)
+            change.line.warn()
+        }
         output.show(line, as: words(line) + (line.lock.unlocked ? ["Unlocked now. To lock: waft lock"] : []))
     }
 
@@ -128,7 +132,7 @@ struct ProtectionSetUpCommand: ProtectionVerb {
         return .passphrase(try await passphrases.newPassphrase())
     }
 
-    private func warnings(_ change: SettingChange.Fields) -> [String]? {
+    private func warnings(_ change: SettingChangedLine) -> [String]? {
         var warnings = change.warnings ?? []
         if let hiding = change.hiddenBy { warnings.append("\(hiding) overrides the setting") }
         return warnings.isEmpty ? nil : warnings

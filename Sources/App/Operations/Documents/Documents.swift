@@ -326,6 +326,4 @@ extension WaftError {
             }
         self.init(code, fault.message, hint: code == .locked ? Self.unlockHint : nil)
     }
-
-    static let unlockHint = "unlock it with: waft unlock"
 }
