@@ -38,7 +38,7 @@ struct EventContractTests {
     func names() throws {
         let names = lines.compactMap { properties($0)["event"]?["const"] as? String }
         #expect(names.count == lines.count)
-        #expect(try Set(names) == EventLineTests.names())
+        #expect(try Set(names) == LineTests.names())
         for line in lines {
             #expect(line["title"] as? String == properties(line)["event"]?["const"] as? String)
             #expect((line["required"] as? [String])?.starts(with: ["v", "event"]) == true)
@@ -62,7 +62,7 @@ struct EventContractTests {
         let page = try text("Sources/App/Commands/Commands.docc/Events.md")
         let table = try #require(page.components(separatedBy: "## Lines of each verb").last)
         let named = Set(table.matches(of: /`([A-Za-z]+)`/).map { String($0.output.1) })
-        #expect(try EventLineTests.names().subtracting(named) == [])
+        #expect(try LineTests.names().subtracting(named) == [])
         #expect(try text(UserDocument.article("Scripting")).contains("(Events.md)"))
     }
 
@@ -84,7 +84,7 @@ struct EventContractTests {
     @Test("a failure is a line with its reason, the next step and the exit code, and the last line of send is done")
     func failures() throws {
         let failure = CommandError(.inputMissing, "it is not there", hint: "look", others: ["nor is that"])
-        let line = EventLine(failure).text
+        let line = TerminalText.escaped(json: failure.line().json)
         holdContract([line, DoneLine(exit: .inputMissing).json])
         let exit = WaftExit.inputMissing.rawValue
         #expect(

@@ -158,7 +158,7 @@ struct OfferTextTests {
     func json() throws {
         let offer = try Offer.of(["report.pdf", "photos/"], from: "Anna", note: "hi\u{1B}[2J\n")
         let summary = summary(offer, number: 3, asker: .stranger("Anna", warning: "not\nyour Anna"))
-        let line = ControlEvent.offer(summary).json
+        let line = TerminalText.escaped(json: ControlEvent.offer(summary).line.json)
         #expect(isPrintable([line]))
         let event = try document(line)
         #expect(event["v"] as? Int == 1)
@@ -177,7 +177,7 @@ struct OfferTextTests {
         #expect(items.map { $0["item"] as? Int } == [0, 1])
         #expect(items[1]["entries"] as? Int == 8)
 
-        let contact = try document(ControlEvent.offer(Self.known(offer)).json)
+        let contact = try document(ControlEvent.offer(Self.known(offer)).line.json)
         #expect((contact["from"] as? [String: String])?["contact"] == "anna")
         #expect(contact["warning"] == nil)
     }
@@ -187,7 +187,7 @@ struct OfferTextTests {
     @Test("--json prints the answers and the other events, as waft receive does")
     func otherEvents() throws {
         let answered = try document(
-            try settled([.accepted, ItemVerdict(.declined, reason: "the other side said no")]).json)
+            try settled([.accepted, ItemVerdict(.declined, reason: "the other side said no")]).line.json)
         #expect(answered["event"] as? String == "answered")
         #expect(answered["offer"] as? Int == 1)
         #expect(answered["acceptedCount"] as? Int == 1)
@@ -195,7 +195,7 @@ struct OfferTextTests {
         #expect(answers.map { $0["answer"] as? String } == ["accepted", "declined"])
         #expect(answers.map { $0["reason"] as? String } == [nil, "the user said no"])
 
-        let ready = try document(ControlEvent.ready(.sample).json)
+        let ready = try document(ControlEvent.ready(.sample).line.json)
         #expect(ready["event"] as? String == "ready" && ready["port"] as? Int == 9_238)
         for (fault, name) in [(nil, "done"), ("cut", "failed")] as [(String?, String)] {
             let ended = try document(

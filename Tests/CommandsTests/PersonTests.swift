@@ -48,7 +48,7 @@ struct PersonTests {
     func contact() throws {
         let person = try Person.sample(1, "kitchen", contacts: ["mum"])
         #expect((person.line, person.name, person.standing) == ("mum ✓", "mum", "contact"))
-        #expect(person.fields == EventLine.Peer(id: PeerID.sample(1).text, name: "kitchen", contact: "mum"))
+        #expect(person.fields == PersonFields(id: PeerID.sample(1).text, name: "kitchen", contact: "mum"))
         #expect(person.word == "mum")
     }
 
@@ -56,7 +56,7 @@ struct PersonTests {
     func stranger() throws {
         let person = try Person.sample(2, "study", contacts: ["mum"])
         #expect((person.line, person.standing) == ("stranger \"study\" (\(key))", "stranger"))
-        #expect(person.fields == EventLine.Peer(id: PeerID.sample(2).text, name: "study"))
+        #expect(person.fields == PersonFields(id: PeerID.sample(2).text, name: "study"))
         #expect(person.word == "study")
         let nameless = try Person.sample(2, nil, contacts: ["mum"])
         #expect((nameless.line, nameless.name) == ("stranger (\(key))", "(does not tell its name)"))
@@ -90,7 +90,7 @@ struct PersonTests {
         let person = try Person.sample(2, "kitchen", contacts: ["Kitchen"])
         #expect(person.line == "stranger \"kitchen\" (\(key), not your contact Kitchen)")
         #expect(person.standing == "not your contact Kitchen")
-        #expect(person.fields == EventLine.Peer(id: PeerID.sample(2).text, name: "kitchen", claims: "Kitchen"))
+        #expect(person.fields == PersonFields(id: PeerID.sample(2).text, name: "kitchen", claims: "Kitchen"))
         #expect(person.word == nil)
     }
 

@@ -1,4 +1,4 @@
-import Lines
+package import Lines
 import NIOConcurrencyHelpers
 import NIOCore
 

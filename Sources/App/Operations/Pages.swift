@@ -1,5 +1,5 @@
 import Contacts
-package import Control
+import Control
 import Endpoints
 package import Lines
 import Receiving

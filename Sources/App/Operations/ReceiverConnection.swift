@@ -1,5 +1,5 @@
 package import Control
-import Lines
+package import Lines
 import NIOPosix
 package import Settings
 

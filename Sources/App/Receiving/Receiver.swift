@@ -4,6 +4,7 @@ import Desktop
 package import Endpoints
 import HandlerCatalog
 import Handlers
+import Lines
 package import Logging
 import NIOPosix
 import SecureTransport

@@ -29,14 +29,6 @@ struct DeskCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    /// The fields of a line of `--json`.
-    struct Fields: Encodable {
-        /// Of the pages, on the loopback interface.
-        var port: Int
-        /// Good for one use; only with `--no-open`.
-        var url: String?
-    }
-
     func run() async throws { try await Self.open(files, noOpen: noOpen, json: output.json) }
 
     /// Serves a window until it was closed for a while.
@@ -68,7 +60,7 @@ struct DeskCommand: AsyncParsableCommand {
                 async let running: Void = listener.run()
                 let url = noOpen ? listener.makeAddress() : nil
                 if json {
-                    EventLine.desk(Fields(port: listener.port, url: url)).print()
+                    OutputOptions(json: true).show(WindowLine(port: listener.port, url: url), as: [])
                 } else if let url {
                     Console.shared.result(url)
                 }

@@ -63,7 +63,7 @@ extension ChosenItem {
     }
 
     /// For the lines of `--json` about a failure.
-    var subject: EventLine.Subject {
+    var subject: FailedLine.Subject {
         if case .unknown(let word) = self { return .wanted(word) }
         return name.map { .item($0) } ?? .wanted("")
     }

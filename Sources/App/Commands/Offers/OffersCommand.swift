@@ -52,10 +52,8 @@ struct OffersListCommand: AsyncParsableCommand {
 
     /// Shows events until Ctrl-C, which is the normal end.
     private func follow() async throws {
-        let json = output.json
-        try await Daemon.follow { event in
-            for line in json ? [event.json] : OfferText.lines(event) { Console.shared.result(line) }
-        }
+        let output = output
+        try await Daemon.follow { event in output.show(event.line, as: OfferText.lines(event)) }
     }
 }
 

@@ -58,6 +58,11 @@ package struct CommandError: Error, CustomStringConvertible {
 
     init(_ exit: WaftExit, _ error: Settings.InvalidError) { self.init(WaftError(exit, error)) }
 
+    /// - Parameter subject: the word that failed; nil for the whole command.
+    func line(of subject: FailedLine.Subject? = nil) -> FailedLine {
+        FailedLine(exit, message, hint: hint, others: others, of: subject)
+    }
+
     package var description: String { ([message] + others + [hint].compactMap(\.self)).joined(separator: "\n  ") }
 }
 

@@ -51,8 +51,8 @@ struct OutputOptions: ParsableArguments {
     }
 
     /// Prints the failure of one of the words of a command, which goes on.
-    func fail(_ failure: CommandError, of subject: EventLine.Subject) {
-        json ? EventLine(failure, of: subject).print() : Console.shared.note("waft: \(failure)")
+    func fail(_ failure: CommandError, of subject: FailedLine.Subject) {
+        json ? show(failure.line(of: subject), as: []) : Console.shared.note("waft: \(failure)")
     }
 
     /// Does something with the Waft of this user.
@@ -69,7 +69,7 @@ struct OutputOptions: ParsableArguments {
     /// the exit code.
     /// - Parameter called: names the word in the line of its failure.
     func each<Word, Shown: WordedLine>(
-        _ words: [Word], called: (Word) -> EventLine.Subject,
+        _ words: [Word], called: (Word) -> FailedLine.Subject,
         _ body: (Word, Waft) async throws(WaftError) -> Shown
     ) async throws {
         let waft = try CommandContext.forgiving.waft
@@ -78,7 +78,7 @@ struct OutputOptions: ParsableArguments {
 
     /// - Parameter body: shows its lines itself.
     func each<Word>(
-        _ words: [Word], called: (Word) -> EventLine.Subject, _ body: (Word) async throws(WaftError) -> Void
+        _ words: [Word], called: (Word) -> FailedLine.Subject, _ body: (Word) async throws(WaftError) -> Void
     ) async throws {
         var first = WaftExit.done
         for word in words {
@@ -94,7 +94,7 @@ struct OutputOptions: ParsableArguments {
 
     /// The same where only a failure in the result is that of its word. An error ends the command.
     func each<Word, Shown: WordedLine>(
-        _ words: [Word], called: (Word) -> EventLine.Subject,
+        _ words: [Word], called: (Word) -> FailedLine.Subject,
         resultOf body: (Word, Waft) async throws(WaftError) -> Result<Shown, WaftError>
     ) async throws {
         var first = WaftExit.done

@@ -158,8 +158,9 @@ final class SendRendering: Sendable {
         let advice = failure.advice.map { TerminalText.escaped($0, limit: 1_000) }
         if json {
             let hint = advice.isEmpty ? nil : advice.joined(separator: "; ")
-            let line = EventLine.Failure(CommandError(exit, failure.description, hint: hint))
-            EventLine.failed(.sending(line, to: peer, failure.cause)).print()
+            var line = FailedLine(exit, failure.description, hint: hint)
+            (line.to, line.cause) = (peer, failure.cause)
+            print(line)
         } else {
             let lines = [TerminalText.escaped(failure.description, limit: 1_000)] + advice
             Console.shared.note("waft: " + lines.joined(separator: "\n  "))

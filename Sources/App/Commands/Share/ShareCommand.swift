@@ -137,7 +137,7 @@ struct ShareCommand: AsyncParsableCommand {
     /// - Returns: its exit code; nil if it has none.
     private static func report(_ error: any Error) -> WaftExit? {
         if let failure = error as? CommandError {
-            EventLine(failure).print()
+            OutputOptions(json: true).show(failure.line(), as: [])
             return failure.exit
         }
         return (error as? ExitCode).flatMap { WaftExit(rawValue: $0.rawValue) }

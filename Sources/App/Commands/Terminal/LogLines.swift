@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Lines
 import Logging
 import Sharing
 
@@ -61,7 +62,7 @@ enum LogLineForm {
         let words = [event] + facts.sorted { $0.key < $1.key }.map { "\($0.key)=\(Self.value("\($0.value)"))" }
         let text = TerminalText.escaped(words.joined(separator: " "), limit: Self.maximumLength)
         return switch self {
-        case .file, .person: "\(ISOTime.text(time)) \(level) \(label): \(text)"
+        case .file, .person: "\(LineTime(time).text) \(level) \(label): \(text)"
         case .journal: "<\(Self.priority(level))>\(text)"
         }
     }

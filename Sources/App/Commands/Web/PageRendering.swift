@@ -112,7 +112,7 @@ struct PageRendering: Sendable {
     }
 
     private func show(_ event: ControlEvent) {
-        if json { return Console.shared.result(event.json) }
+        if json { return output.show(event.line, as: []) }
         switch event {
         case .offer, .answered:
             // A question shows those that wait; others are shown by what is stored.

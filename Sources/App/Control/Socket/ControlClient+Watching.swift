@@ -1,3 +1,4 @@
+package import Lines
 package import NIOCore
 
 extension ControlClient {

@@ -1,5 +1,4 @@
 import Contacts
-package import Control
 import Endpoints
 import Foundation
 import Glibc

@@ -4,7 +4,7 @@ import Lines
 /// The events of a command that was called with `--json` and has failed.
 struct FailureEvents {
     /// The command's last line, which says how it ended; nil if there is none.
-    private let last: ((WaftExit) -> String)?
+    private let last: ((WaftExit) -> any Line)?
     /// Standard error of a daemon is its log, which has failures too.
     private let isDaemon: Bool
 
@@ -16,16 +16,17 @@ struct FailureEvents {
         // A receiver prints `done` for each transfer; other verbs print documents.
         last =
             switch words.first {
-            case SendCommand.configuration.commandName: { TerminalText.escaped(json: DoneLine(exit: $0).json) }
+            case SendCommand.configuration.commandName: { DoneLine(exit: $0) }
             case ShareCommand.configuration.commandName where !words.contains("--list"):
-                { TerminalText.escaped(json: CompletedLine(exit: $0).json) }
+                { CompletedLine(exit: $0) }
             default: nil
             }
     }
 
     func print(_ failure: CommandError) {
-        EventLine(failure).print()
-        if let last { Console.shared.result(last(failure.exit)) }
+        let output = OutputOptions(json: true)
+        output.show(failure.line(), as: [])
+        if let last { output.show(last(failure.exit), as: []) }
         if isDaemon { Console.shared.note("waft: \(failure)") }
     }
 }

@@ -1,7 +1,6 @@
-package import Lines
-import UniformTypes
+import Sharing
 
-/// Events for a watching command, one a line, after the reply to `ControlRequest.watch`. The first are `ready`, if the
+/// Events for a watching command, one a line, after the reply to `watch` on the control socket. The first are `ready`, if the
 /// receiver can be reached, `visibility`, and the waiting offers. Commands ignore unknown events.
 package enum ControlEvent: Codable, Sendable, Equatable {
     /// The receiver can be reached.
@@ -25,4 +24,22 @@ package enum ControlEvent: Codable, Sendable, Equatable {
     case protection(LockLine)
     /// A transfer is over.
     case ended(ArrivedLine)
+}
+
+extension ControlEvent {
+    /// As `waft offers --watch --json` prints it: that of `waft receive --json`, with fields for the answer.
+    package var line: any Line {
+        switch self {
+        case .ready(let line): line
+        case .offer(let line): line
+        case .answered(let line): line
+        case .progress(let line): line
+        case .arrival(let line): line
+        case .settings(let line): line
+        case .visibility(let line): line.counted(at: .now)
+        case .contacts: ContactsLine()
+        case .protection(let line): line
+        case .ended(let line): line
+        }
+    }
 }

@@ -1,5 +1,0 @@
-import Lines
-
-extension EventLine {
-    typealias Peer = PersonFields
-}
