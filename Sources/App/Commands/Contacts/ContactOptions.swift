@@ -1,5 +1,4 @@
 import ArgumentParser
-import Lines
 import Operations
 
 extension ContactTerms.Answer: ExpressibleByArgument {}

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Lines
 import Operations
-import Sharing
 
 /// `waft contacts`: the peers whose keys the user has verified and named.
 struct ContactsCommand: AsyncParsableCommand {

@@ -1,9 +1,7 @@
 import ArgumentParser
 import Control
-import Endpoints
 import Lines
 import Operations
-import Settings
 import Sharing
 
 /// Asks the running receiver.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Desk
-import Endpoints
 import Foundation
 import Lines
 import Operations

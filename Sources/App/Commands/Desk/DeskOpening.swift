@@ -1,5 +1,3 @@
-import Desk
-import Endpoints
 import Foundation
 import Lines
 import Operations

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import Lines
 import Operations
-import Sharing
 
 /// Options of the verbs that list what can be done.
 struct ActionOptions: ParsableArguments {

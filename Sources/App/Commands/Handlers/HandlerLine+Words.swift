@@ -1,4 +1,5 @@
 import Foundation
+import HandlerCatalog
 import Lines
 import Operations
 import UniformTypes

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Lines
 import Operations
-import Sharing
 
 /// Options of `waft inbox list` and `waft history` that show only some arrivals.
 struct ArrivalFilterOptions: ParsableArguments {

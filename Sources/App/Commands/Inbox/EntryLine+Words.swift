@@ -1,6 +1,6 @@
 import Lines
-import Operations
 import Sharing
+
 
 // The lines of the Inbox in words. Foreign text is escaped.
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Lines
 import Operations
 
 /// `waft inbox open`: show an item on the desktop.

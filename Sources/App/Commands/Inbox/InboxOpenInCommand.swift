@@ -1,9 +1,6 @@
 import ArgumentParser
-import Inbox
-import Journal
 import Lines
 import Operations
-import Sharing
 
 /// `waft inbox open-in`: opens an item in a handler or an application that the user chooses.
 struct InboxOpenInCommand: AsyncParsableCommand {

@@ -1,8 +1,6 @@
 import Foundation
 import Lines
-import Operations
 import Outbox
-import Sending
 import Sharing
 
 /// A job of the outbox in words. Foreign text is escaped.

@@ -2,6 +2,7 @@ import Lines
 import Operations
 import Sharing
 
+
 /// The lines of `waft peers`: contacts first, then each peer as it appears.
 struct PeersList: Sendable {
     /// With `--watch` the first lines are printed after this time.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Lines
 import Operations
 
 /// `waft policy`: the rules of the configuration.

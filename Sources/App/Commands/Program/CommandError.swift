@@ -1,7 +1,6 @@
 package import ArgumentParser
 package import Lines
 import Operations
-import Sending
 import Settings
 package import Sharing
 

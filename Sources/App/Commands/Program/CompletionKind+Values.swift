@@ -1,7 +1,5 @@
 import ArgumentParser
 import Contacts
-import Endpoints
-import HandlerCatalog
 import Settings
 import UniformTypes
 

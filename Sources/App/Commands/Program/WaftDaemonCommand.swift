@@ -1,6 +1,5 @@
 package import ArgumentParser
 import Contacts
-import Endpoints
 import Executors
 import Foundation
 import Glibc
@@ -10,8 +9,6 @@ import Operations
 import Receiving
 import ServiceLifecycle
 import ServiceManager
-import Settings
-import Sharing
 
 /// `waftd`: the receiver as a daemon.
 package struct WaftDaemonCommand: AsyncParsableCommand {

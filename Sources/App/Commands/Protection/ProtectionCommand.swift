@@ -3,7 +3,6 @@ import Lines
 import Operations
 import Protection
 import Secrets
-import Settings
 import Sharing
 
 extension ProtectionClass: ExpressibleByArgument {}

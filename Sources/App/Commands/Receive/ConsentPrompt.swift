@@ -1,6 +1,6 @@
 import Lines
-import Sharing
 import Streams
+
 
 /// Asks at the terminal, one offer after the other; the first answer, from here or elsewhere, wins.
 enum ConsentPrompt {

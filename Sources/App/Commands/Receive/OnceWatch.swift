@@ -1,6 +1,4 @@
-import Endpoints
 import Receiving
-import Settings
 import Sharing
 import Synchronization
 

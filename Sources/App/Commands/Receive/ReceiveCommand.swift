@@ -1,7 +1,6 @@
 import ArgumentParser
 import Contacts
 import Control
-import Endpoints
 import Lines
 import Logging
 import Operations

@@ -1,12 +1,10 @@
 import Contacts
-import Endpoints
 import Glibc
 import Lines
 import Logging
 import Operations
 import Receiving
 import ServiceLifecycle
-import Settings
 import Sharing
 
 /// The log of a daemon. Levels: `info` for normal events, `notice` for starts and ends, `warning` for events that a

@@ -1,9 +1,7 @@
 import ArgumentParser
 import Contacts
 import Control
-import Endpoints
 import Lines
-import Receiving
 import Settings
 import Sharing
 

@@ -1,12 +1,9 @@
 import Contacts
 import ContentCheck
 import Control
-import Endpoints
 import Lines
 import Operations
 import Receiving
-import Sending
-import Settings
 import Sharing
 
 /// Shows what happens at a receiver: for people, or as JSON events.

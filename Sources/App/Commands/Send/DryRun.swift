@@ -2,6 +2,7 @@ import Lines
 import Sharing
 import UniformTypes
 
+
 /// Shows the items of `waft send --dry-run`, which sends nothing.
 enum DryRun {
     static func show(_ sources: [any ItemSource], json: Bool) {

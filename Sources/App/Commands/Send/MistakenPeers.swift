@@ -3,7 +3,6 @@ import Foundation
 import Lines
 import Operations
 import Sending
-import Settings
 import Sharing
 
 /// Words of `waft send` that are no files, and are the names of peers: the failure says how a peer is named.

@@ -1,10 +1,7 @@
 import Contacts
-import Endpoints
 import Lines
 import Operations
 import Sending
-import Settings
-import Sharing
 
 /// Lets a person choose a peer; without a terminal, reports the peers in view.
 enum PeerPicker {

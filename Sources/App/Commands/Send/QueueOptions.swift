@@ -1,13 +1,7 @@
 import ArgumentParser
 import Contacts
 import Control
-import Endpoints
-import Inbox
-import ItemSources
 import Outbox
-import Sending
-import Settings
-import Sharing
 
 /// How `waft send` leaves things to the daemon.
 struct QueueOptions: ParsableArguments {

@@ -1,14 +1,11 @@
 import ArgumentParser
-import Desktop
 import Endpoints
 import Foundation
 import ItemSources
 import Lines
 import Operations
 import Sending
-import Settings
 import Sharing
-import UniformTypes
 
 extension SendOptions.Wait: ExpressibleByArgument {}
 

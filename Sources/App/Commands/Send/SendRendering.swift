@@ -1,8 +1,6 @@
 import Endpoints
 import Lines
 import Operations
-import Sending
-import Settings
 import Sharing
 import Synchronization
 

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Lines
 import Operations
-import Sending
 import Sharing
 import UniformTypes
 

@@ -1,9 +1,9 @@
-import Endpoints
 import Lines
 import Operations
 import Sending
 import Sharing
 import Streams
+
 
 /// The numbered list of peers and activities, and the answer that is typed. A number never changes its meaning.
 struct ShareSheet {

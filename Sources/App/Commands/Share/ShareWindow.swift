@@ -1,6 +1,5 @@
 import Lines
 import Operations
-import Sharing
 import Subprocess
 import SystemPackage
 

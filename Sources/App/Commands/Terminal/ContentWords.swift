@@ -1,5 +1,4 @@
 import ContentCheck
-import Operations
 import UniformTypes
 
 /// The result of a look into a file, in one line.

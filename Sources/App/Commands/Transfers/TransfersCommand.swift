@@ -1,7 +1,6 @@
 import ArgumentParser
 import Lines
 import Operations
-import Sharing
 
 /// `waft transfers`: the transfers that move now, in both directions.
 struct TransfersCommand: AsyncParsableCommand {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Lines
-import Settings
 import Sharing
 
 /// Errors of the argument parser in the form of every other failure: the failed action, its reason, and advice.
