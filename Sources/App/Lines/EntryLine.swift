@@ -1,5 +1,5 @@
 package import Sharing
-import UniformTypes
+
 
 /// An item of the Inbox in a line.
 package struct ItemName: Codable, Equatable, Sendable {

@@ -1,6 +1,7 @@
 package import Outbox
 package import Sharing
 
+
 /// A job of the outbox.
 package struct JobLine: Line {
     package static let event = "job"

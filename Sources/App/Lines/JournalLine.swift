@@ -1,6 +1,7 @@
 package import Sharing
 import UniformTypes
 
+
 /// An arrival as the journal has it.
 package struct JournalLine: Line {
     package static let event = "arrival"

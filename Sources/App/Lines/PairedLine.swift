@@ -1,5 +1,6 @@
 package import Sharing
 
+
 /// This side waits for a peer to pair with.
 package struct PairingOpenLine: Line {
     package static let event = "open"

@@ -1,6 +1,7 @@
 package import Sharing
 import UniformTypes
 
+
 // The lines of `waft send` before its end. `to` is the value of `--to`.
 
 /// An item that would be sent.

@@ -1,7 +1,6 @@
 import ContentCheck
 import Digests
 package import Sharing
-import UniformTypes
 
 /// An item of a transfer that has ended, at the sender.
 package struct SentLine: Line {

@@ -1,6 +1,5 @@
 import ContentCheck
 package import HandlerCatalog
-import Sharing
 package import UniformTypes
 
 /// The names of a document's icons in the themes of desktops, and the picture of its handler.

@@ -3,7 +3,6 @@ import Endpoints
 package import Journal
 package import Lines
 package import Sending
-import Settings
 import Sharing
 
 extension Waft {

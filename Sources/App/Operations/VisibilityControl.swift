@@ -2,7 +2,6 @@ package import Contacts
 import Control
 package import Lines
 import Settings
-import Sharing
 
 extension Waft {
     /// The peers that can see this machine.

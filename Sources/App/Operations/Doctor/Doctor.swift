@@ -6,7 +6,6 @@ package import Logging
 import NIOPosix
 import Sending
 package import Settings
-import Sharing
 
 /// Finds out why machines do not see each other, or why a transfer does not start. Changes nothing.
 package enum Doctor {

@@ -1,13 +1,11 @@
 import Control
 import DBusClient
 import Desktop
-import Endpoints
 import HandlerCatalog
 import HookSandbox
 import Lines
 import Receiving
 import Settings
-import Sharing
 import SystemCalls
 
 /// The program that shows notifications on the desktop.

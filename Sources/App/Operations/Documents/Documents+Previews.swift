@@ -11,7 +11,6 @@ import PropertyLists
 import Sending
 import Settings
 import Sharing
-import SystemCalls
 import UniformTypes
 
 /// The bounds of a text that is shown.

@@ -3,14 +3,12 @@ import DBusClient
 import Desktop
 import Foundation
 import Glibc
-import HandlerCatalog
 import Handlers
 package import Inbox
 import ItemSources
 package import Journal
 package import Lines
 import Previews
-import Sending
 import Settings
 package import Sharing
 import SystemCalls

@@ -4,6 +4,7 @@ import Settings
 import Sharing
 import SystemCalls
 
+
 /// A row of the settings of a handler. Foreign text.
 package enum HandlerSettingRow: Sendable {
     /// The title of a group.

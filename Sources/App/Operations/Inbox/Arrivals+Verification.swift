@@ -2,7 +2,6 @@ import Foundation
 import Inbox
 import Journal
 package import Lines
-import Settings
 import Sharing
 
 extension Arrivals {

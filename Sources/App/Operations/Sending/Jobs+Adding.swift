@@ -2,7 +2,6 @@ import Contacts
 import Control
 package import Endpoints
 import Inbox
-import ItemSources
 package import Lines
 import Outbox
 import Sending

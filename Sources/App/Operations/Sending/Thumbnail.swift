@@ -1,5 +1,4 @@
 import Foundation
-import ItemSources
 import Lines
 package import Sending
 import Settings
