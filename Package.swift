@@ -256,9 +256,8 @@ let package = Package(
         + module(
             .app, "Control",
             [
-                "Lines", "SystemCalls", "CLinuxShims", "HookSandbox", "Secrets", "UniformTypes", "Sharing", nioCore,
-                nioPosix,
-                concurrencyHelpers, logging,
+                "Lines", "SystemCalls", "CLinuxShims", "HookSandbox", "Secrets", "Sharing", "UniformTypes", nioCore,
+                nioPosix, concurrencyHelpers, logging,
             ])
         + module(
             .app, "Settings",
@@ -279,21 +278,19 @@ let package = Package(
         + module(
             .app, "Sending",
             [
-                "Endpoints", "Settings", "Control", "Lines", "Sharing", "UniformTypes", "SecureTransport",
-                "Contacts", "Pairing", "Outbox", "Handlers", "HandlerCatalog", "HookSandbox", "Desktop", "Executors",
-                "SystemCalls", "ItemSources", nioCore, nioPosix, logging,
+                "Endpoints", "Contacts", "Control", "Lines", "Executors", "HandlerCatalog", "Handlers",
+                "HookSandbox", "ItemSources", "Outbox", "Pairing", "SecureTransport", "Settings", "Sharing",
+                "SystemCalls", "UniformTypes", "Desktop", nioCore, nioPosix, logging,
             ],
             tests: ["Digests", "ContentCheck"])
         + module(
             .app, "Receiving",
             [
-                "Endpoints", "Sending", "Settings", "Control", "Lines", "Digests", "SystemCalls", "Sharing",
-                "UniformTypes",
-                "ContentCheck",
-                "SecureTransport", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
-                "Contacts", "Pairing", "Outbox", "Desktop", "DBusClient", "Executors", "Streams", "ServiceManager",
-                "Protection", "Secrets", "Age", "ItemSources",
-                nioCore, nioPosix, logging, lifecycle,
+                "Endpoints", "Contacts", "ContentCheck", "Control", "Lines", "Digests", "Executors",
+                "HandlerCatalog", "Handlers", "HookSandbox", "Inbox", "Journal", "Outbox", "Pairing",
+                "SecureTransport", "Sending", "Settings", "Sharing", "Streams", "SystemCalls", "UniformTypes",
+                "Desktop", "DBusClient", "ServiceManager", "Protection", "Secrets", "Age", "ItemSources", nioCore,
+                nioPosix, logging, lifecycle,
             ],
             tests: ["HTTPChannel", "ToyDialect", "WaftDialect"])
         + module(
@@ -310,29 +307,29 @@ let package = Package(
                 "transfers.js", "types.js", "verbs.js", "virtual.js", "visible.js", "words.js",
             ].map { "Page/" + $0 })
         + module(
-            .app, "Lines", ["Contacts", "Outbox", "Sharing", "UniformTypes"], tests: nil)
+            .app, "Lines",
+            [
+                "Outbox", "Sharing", "Contacts", "ContentCheck", "Digests", "UniformTypes",
+            ], tests: nil)
         + module(
             .app, "Operations",
             [
-                "Lines", "Control", "Endpoints", "Receiving", "Sending", "Settings", "Sharing", "UniformTypes",
-                "ContentCheck", "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers",
-                "Journal",
-                "Contacts", "Pairing", "Outbox", "Previews", "PropertyLists", "Executors", "Streams", "CLinuxShims",
-                "DBusClient", "Desktop", "Discovery", "SystemCalls", "ServiceManager", "Protection", "Secrets", "Age",
-                logging, lifecycle, nioPosix, subprocess, systemPackage,
+                "Lines", "Control", "Endpoints", "Settings", "Contacts", "Journal", "Outbox", "Sharing", "Age",
+                "CLinuxShims", "ContentCheck", "DBusClient", "Desktop", "Digests", "Discovery", "Executors",
+                "HandlerCatalog", "Handlers", "HookSandbox", "Inbox", "ItemSources", "Pairing", "Previews",
+                "PropertyLists", "Protection", "Receiving", "Secrets", "Sending", "ServiceManager", "SystemCalls",
+                "UniformTypes", logging, nioPosix, subprocess, systemPackage,
             ],
             tests: ["UniformTypes", logging])
         + module(
             .app, "Commands",
             [
-                "Desk", "Lines", "Operations", "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing",
-                "UniformTypes",
-                "ContentCheck",
-                "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
-                "Pairing", "Outbox", "Previews", "PropertyLists", "Executors", "Streams", "CLinuxShims", "DBusClient",
-                "Desktop", "Discovery", "SystemCalls", "ServiceManager", "Protection", "QRCodes", "Secrets", "Age",
-                argumentParser, logging, lifecycle, nioPosix,
+                "Desk", "Lines", "Operations", "Control", "Sharing", "UniformTypes", "ContentCheck", "Inbox",
+                "ItemSources", "HandlerCatalog", "HookSandbox", "Contacts", "Outbox", "CLinuxShims", "Executors",
+                "Streams", "Endpoints", "Receiving", "Sending", "Settings", "SystemCalls", "Discovery",
+                "ServiceManager", "Protection", "QRCodes", "Secrets", argumentParser, logging, lifecycle,
                 subprocess, systemPackage,
-            ]
+            ],
+            tests: ["Digests"]
         )
 )

@@ -1,6 +1,5 @@
 import Sharing
 
-
 /// Events for a watching command, one a line, after the reply to `watch` on the control socket. The first are `ready`, if the
 /// receiver can be reached, `visibility`, and the waiting offers. Commands ignore unknown events.
 package enum ControlEvent: Codable, Sendable, Equatable {

@@ -1,6 +1,5 @@
 package import Sharing
 
-
 /// The name of a file, a folder, or an item of the Inbox in the lines about it.
 package struct DocumentName: Encodable, Hashable, Sendable {
     /// The number of the item in the journal; absent for another file, as are its names.

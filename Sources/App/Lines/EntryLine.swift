@@ -1,6 +1,5 @@
 package import Sharing
 
-
 /// An item of the Inbox in a line.
 package struct ItemName: Codable, Equatable, Sendable {
     package var arrival: Int64

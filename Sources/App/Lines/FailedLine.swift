@@ -1,6 +1,5 @@
 package import Sharing
 
-
 /// Something failed: a command, one of its words, or a sending.
 package struct FailedLine: Line {
     package static let event = "failed"

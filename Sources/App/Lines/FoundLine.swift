@@ -1,6 +1,5 @@
 package import Sharing
 
-
 /// A peer that a search has found. It has an `id`, the whole id of its key. A peer that proves no key has a `handle`, its
 /// name while it is in view.
 package struct FoundLine: Line {

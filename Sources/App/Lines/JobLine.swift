@@ -1,7 +1,6 @@
 package import Outbox
 package import Sharing
 
-
 /// A job of the outbox.
 package struct JobLine: Line {
     package static let event = "job"

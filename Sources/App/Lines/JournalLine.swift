@@ -1,7 +1,6 @@
 package import Sharing
 import UniformTypes
 
-
 /// An arrival as the journal has it.
 package struct JournalLine: Line {
     package static let event = "arrival"

@@ -1,6 +1,5 @@
 package import Sharing
 
-
 /// A transfer that moves now, or has just ended.
 package struct MovingLine: Line, Codable, Equatable {
     package static let event = "moving"

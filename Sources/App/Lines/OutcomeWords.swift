@@ -1,6 +1,5 @@
 package import Sharing
 
-
 /// Words for answers and outcomes, for people. Not escaped: some are of the other side.
 package enum OutcomeWords {
     /// - Parameter name: the name for programs.

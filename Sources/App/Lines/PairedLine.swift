@@ -1,6 +1,5 @@
 package import Sharing
 
-
 /// This side waits for a peer to pair with.
 package struct PairingOpenLine: Line {
     package static let event = "open"

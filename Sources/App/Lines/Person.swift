@@ -1,6 +1,5 @@
 package import Sharing
 
-
 /// A peer with the names that it has: its own, and the user's for a contact. Each face writes it in one function.
 package struct Person: Sendable {
     package let id: PeerID

@@ -1,7 +1,6 @@
 package import Sharing
 import UniformTypes
 
-
 // The lines of `waft send` before its end. `to` is the value of `--to`.
 
 /// An item that would be sent.

@@ -1,7 +1,6 @@
 package import Outbox
 package import Sharing
 
-
 /// The exit codes of all commands: one table, the contract with scripts. `Scripting.md` shows it.
 package enum WaftExit: Int32, Encodable, Sendable, CaseIterable {
     case done = 0

@@ -1,7 +1,6 @@
 import Lines
 import Sharing
 
-
 /// A contact in words. Foreign text is escaped.
 extension ContactLine: WordedLine {
     private static let labelWidth = 10

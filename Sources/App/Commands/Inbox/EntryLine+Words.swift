@@ -1,7 +1,6 @@
 import Lines
 import Sharing
 
-
 // The lines of the Inbox in words. Foreign text is escaped.
 
 /// The beginning of a line about an item.

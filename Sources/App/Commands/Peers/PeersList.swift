@@ -2,7 +2,6 @@ import Lines
 import Operations
 import Sharing
 
-
 /// The lines of `waft peers`: contacts first, then each peer as it appears.
 struct PeersList: Sendable {
     /// With `--watch` the first lines are printed after this time.

@@ -1,7 +1,6 @@
 import Operations
 import Settings
 
-
 extension ProtectionSuggestion {
     /// Says it at the first start of a receiver at which a person looks at a terminal, and never again.
     static func sayOnce(_ context: CommandContext) {

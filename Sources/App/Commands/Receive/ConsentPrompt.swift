@@ -1,7 +1,6 @@
 import Lines
 import Streams
 
-
 /// Asks at the terminal, one offer after the other; the first answer, from here or elsewhere, wins.
 enum ConsentPrompt {
     enum Event: Sendable {

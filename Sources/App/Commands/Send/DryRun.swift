@@ -2,7 +2,6 @@ import Lines
 import Sharing
 import UniformTypes
 
-
 /// Shows the items of `waft send --dry-run`, which sends nothing.
 enum DryRun {
     static func show(_ sources: [any ItemSource], json: Bool) {

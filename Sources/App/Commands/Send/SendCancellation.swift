@@ -1,6 +1,5 @@
 import Sharing
 
-
 /// The progress of a sending when the user ended it, and how to resume it.
 struct SendCancellation: Equatable {
     enum Again: Equatable {

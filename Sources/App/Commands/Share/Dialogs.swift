@@ -3,7 +3,6 @@ import Operations
 import Sharing
 import SystemCalls
 
-
 /// A program that asks and tells in windows of the desktop.
 protocol DialogProgram: Sendable {
     /// - Returns: absolute paths; nil if the user closed the window.

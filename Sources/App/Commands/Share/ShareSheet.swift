@@ -4,7 +4,6 @@ import Sending
 import Sharing
 import Streams
 
-
 /// The numbered list of peers and activities, and the answer that is typed. A number never changes its meaning.
 struct ShareSheet {
     enum Answer: Equatable {

@@ -1,7 +1,6 @@
 import Discovery
 import Settings
 
-
 /// The first thing to know for each verb that needs a network.
 enum NetworkNote {
     /// Nil on a machine that is in a network.

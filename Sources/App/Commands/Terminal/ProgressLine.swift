@@ -1,6 +1,5 @@
 import Sharing
 
-
 /// One line that tells how far a transfer is: which it is, bar, share, rate, time left. Pure: a terminal draws it.
 package struct ProgressLine: Sendable {
     private let label: String

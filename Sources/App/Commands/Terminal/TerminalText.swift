@@ -1,7 +1,6 @@
 import Sharing
 import SystemCalls
 
-
 /// Text from elsewhere, made fit for a terminal or a log by `ShownText`.
 package enum TerminalText {
     /// - Parameter limit: most characters of the result, the ellipsis included.

@@ -1,7 +1,6 @@
 import Lines
 import Sharing
 
-
 /// A moving transfer in words. Foreign text is escaped.
 extension MovingLine: WordedLine {
     /// Characters of an id that are shown: enough to tell transfers apart.

@@ -7,7 +7,6 @@ import Settings
 import Sharing
 import SystemCalls
 
-
 /// The network interfaces on which this machine is announced.
 struct InterfacesCheck: DoctorCheck {
     let name = "network"

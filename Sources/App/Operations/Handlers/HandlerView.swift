@@ -6,7 +6,6 @@ import Sharing
 import SystemCalls
 import UniformTypes
 
-
 /// The handlers at one moment, from which their lines are made.
 struct HandlerView {
     let snapshot: CatalogSnapshot

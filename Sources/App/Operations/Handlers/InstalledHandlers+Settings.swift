@@ -4,7 +4,6 @@ import Settings
 import Sharing
 import SystemCalls
 
-
 /// A row of the settings of a handler. Foreign text.
 package enum HandlerSettingRow: Sendable {
     /// The title of a group.

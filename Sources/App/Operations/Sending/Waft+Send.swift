@@ -5,7 +5,6 @@ package import Sending
 import Settings
 package import Sharing
 
-
 /// A step of a sending to one peer.
 package enum SendStep: Sendable {
     case event(SendEvent)

@@ -3,7 +3,6 @@ package import Lines
 package import Sending
 package import Sharing
 
-
 /// Finds the peers for a list that the user chooses from, and introduces them.
 package struct SharePeers: Sendable {
     package struct Peer: Sendable {
