@@ -3,6 +3,7 @@ package import HTTPChannel
 import NIOCore
 import NIOHTTP1
 import Sharing
+import Synchronization
 package import UniformTypes
 import WebPages
 
@@ -158,4 +159,72 @@ private struct DeskFacts: Encodable {
     var version: String
     /// The types of each family, by the names of `TypeFamily`.
     var families: [String: [String]]
+}
+
+/// The people's word for a type. The icons, the filters and the pictures of the pages go by it.
+enum TypeFamily: String, CaseIterable, Sendable {
+    // In this order: a type is of the first family that it conforms to.
+    case link, image, movie, sound, pdf, document, program, archive, folder, text
+
+    /// The types to one of which all types of the family conform.
+    private var roots: [String] {
+        switch self {
+        case .link: ["public.url", "com.apple.internet-location"]
+        case .image: ["public.image"]
+        case .movie: ["public.movie", "public.video"]
+        case .sound: ["public.audio"]
+        case .pdf: ["com.adobe.pdf"]
+        case .document:
+            [
+                "public.composite-content", "public.presentation", "public.spreadsheet", "public.html", "public.rtf",
+                "org.openxmlformats.openxml", "org.oasis-open.opendocument",
+            ]
+        case .program: ["public.executable", "public.script", "org.debian.deb-archive", "com.redhat.rpm-archive"]
+        case .archive: ["public.archive"]
+        case .folder: ["public.directory"]
+        case .text: ["public.text"]
+        }
+    }
+
+    /// - Returns: nil for a type of no family.
+    init?(_ type: UniformType, in registry: TypeRegistry) {
+        let family = Self.allCases.first { family in
+            family.roots.contains { root in UniformType(root).map { registry.conforms(type, to: $0) } ?? false }
+        }
+        guard let family else { return nil }
+        self = family
+    }
+
+    /// The families with the identifiers of their types.
+    static func table(_ registry: TypeRegistry) -> [String: [String]] {
+        var table: [String: [String]] = [:]
+        for type in registry.types {
+            if let family = Self(type, in: registry) { table[family.rawValue, default: []].append(type.identifier) }
+        }
+        return table
+    }
+}
+
+/// The verbs that run and ask: their windows answer them.
+final class DeskCalls: Sendable {
+    private let calls = Mutex<[String: AsyncStream<String>.Continuation]>([:])
+
+    /// - Returns: the name of the call, and the input of its verb.
+    func begin() -> (name: String, input: AsyncStream<String>) {
+        let (input, answers) = AsyncStream<String>.makeStream(bufferingPolicy: .bufferingOldest(16))
+        let name = WebSecret.make()
+        calls.withLock { $0[name] = answers }
+        return (name, input)
+    }
+
+    /// - Returns: false if there is no such call.
+    func answer(_ name: String, _ text: String) -> Bool {
+        calls.withLock { calls in
+            guard let call = calls[name] else { return false }
+            call.yield(text)
+            return true
+        }
+    }
+
+    func end(_ name: String) { calls.withLock { $0.removeValue(forKey: name) }?.finish() }
 }

@@ -4,6 +4,7 @@ import Desktop
 import Endpoints
 import Executors
 import Foundation
+import Glibc
 import HandlerCatalog
 import Handlers
 import HookSandbox
@@ -16,6 +17,7 @@ import Sending
 import Settings
 import Sharing
 import Streams
+import Synchronization
 import SystemCalls
 import UniformTypes
 
@@ -298,5 +300,88 @@ struct ReceiverParts: Sendable {
         engine.handlersChanged()
         await calls.useSettings(of: choice().residentPrograms)
         startKeptHandlers()
+    }
+}
+
+/// Keeps the machine awake while contents come in.
+final class TransfersAwake: Sendable {
+    private struct Key: Hashable {
+        var transfer: TransferID
+        var peer: PeerID
+    }
+
+    private let inhibitor: @Sendable () -> SleepInhibitor?
+    private let holds = Mutex<[Key: WakeHold]>([:])
+
+    /// - Parameter inhibitor: nil while the machine may sleep; asked for at each event.
+    init(_ inhibitor: @escaping @Sendable () -> SleepInhibitor?) {
+        self.inhibitor = inhibitor
+    }
+
+    /// From the first progress, which a transfer has when its contents come, to the end that each such transfer has: an
+    /// offer alone keeps nothing awake.
+    func hear(_ event: Reception.Event) {
+        switch event {
+        case .progressed(let transfer, let peer, _, _):
+            guard let inhibitor = inhibitor() else { return }
+            holds.withLock { holds in
+                let key = Key(transfer: transfer, peer: peer)
+                guard holds[key] == nil else { return }
+                let hold = WakeHold(inhibitor)
+                hold.take()
+                holds[key] = hold
+            }
+        case .ended(let transfer, let peer, _, _):
+            _ = holds.withLock { $0.removeValue(forKey: Key(transfer: transfer, peer: peer)) }
+        default: break
+        }
+    }
+}
+
+/// Bytes in the Inbox by peer: the sum of the journal without the items that people moved out or deleted by hand.
+///
+/// A peer decides how many items it has here. So they are looked up only when their sum comes near the peer's bound, and
+/// these looks together take at most a twentieth of the time.
+final class InboxOccupancy: OccupancyReading {
+    /// The result of the last look.
+    private struct Look {
+        var found: UInt64
+        /// The journal's sum then.
+        var recorded: UInt64
+        var next: ContinuousClock.Instant
+    }
+
+    /// Peers whose last look is remembered.
+    private static let peers = 256
+
+    private let journal: Journal
+    private let looks = Mutex<[PeerID: Look]>([:])
+
+    init(journal: Journal) { self.journal = journal }
+
+    func occupied(by peer: PeerID, exactAbove bound: UInt64) throws(JournalError) -> UInt64 {
+        let recorded = try journal.occupied(by: peer)
+        guard recorded > bound else { return recorded }
+        let start = ContinuousClock.now
+        if let look = looks.withLock({ $0[peer] }), start < look.next {
+            return look.found + (recorded > look.recorded ? recorded - look.recorded : 0)
+        }
+        let found = try look(for: peer)
+        let look = Look(found: found, recorded: recorded, next: .now + start.duration(to: .now) * 20)
+        looks.withLock { looks in
+            if looks.count >= Self.peers { looks = looks.filter { $0.value.next > start } }
+            if looks.count < Self.peers { looks[peer] = look }
+        }
+        return found
+    }
+
+    private func look(for peer: PeerID) throws(JournalError) -> UInt64 {
+        try journal.lying(from: peer).reduce(0) { sum, item in
+            var status = stat()
+            guard lstat(item.path, &status) == 0 || errno != ENOENT else { return sum }
+            let (total, overflow) = sum.addingReportingOverflow(
+                Footprint(bytes: item.size, entries: item.entries).bytes)
+            return overflow ? .max : total
+        }
     }
 }

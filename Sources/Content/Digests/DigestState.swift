@@ -1,3 +1,6 @@
+import COpenSSL
+import CXXHash
+
 /// A digest in the making.
 ///
 /// One state serves any number of contents, one after the other, without a further allocation: `finalize()` and
@@ -78,5 +81,75 @@ extension Digest {
         var state = DigestState(algorithm)
         state.update(bytes)
         return state.finalize()
+    }
+}
+
+/// Owns one `EVP_MD_CTX`, from `EVP_MD_CTX_new` to `EVP_MD_CTX_free`.
+///
+/// Sendable because there is one owner and libcrypto shares between contexts only what it guards itself.
+struct SHA256State: ~Copyable, @unchecked Sendable {
+    // Owned; never leaves this file.
+    private let context: OpaquePointer
+
+    init() {
+        guard let context = EVP_MD_CTX_new() else { fatalError("no memory for a SHA-256 state") }
+        self.context = context
+        Self.expect(EVP_DigestInit_ex(context, EVP_sha256(), nil), "start")
+    }
+
+    deinit { EVP_MD_CTX_free(context) }
+
+    func reset() {
+        // No algorithm named: the one that is set is kept, with its memory, and not looked up again.
+        Self.expect(EVP_DigestInit_ex(context, nil, nil), "start again")
+    }
+
+    func update(_ base: UnsafeRawPointer, count: Int) {
+        Self.expect(EVP_DigestUpdate(context, base, count), "go on")
+    }
+
+    /// Writes the 32 bytes.
+    func finish(into bytes: UnsafeMutableRawBufferPointer) {
+        var length: UInt32 = 0
+        Self.expect(EVP_DigestFinal_ex(context, bytes.bindMemory(to: UInt8.self).baseAddress, &length), "end")
+        precondition(Int(length) == bytes.count, "SHA-256 gave \(length) bytes")
+    }
+
+    // With a context that was started these fail only if libcrypto has no SHA-256 or no memory; a digest that is
+    // wrong in silence would be worse than the end of the program.
+    private static func expect(_ result: Int32, _ step: StaticString) {
+        guard result == 1 else { fatalError("libcrypto could not \(step) SHA-256") }
+    }
+}
+
+/// Owns one `XXH3_state_t`, from `XXH3_createState` to `XXH3_freeState`.
+///
+/// Sendable because there is one owner and libxxhash keeps nothing outside the state.
+struct XXH3State: ~Copyable, @unchecked Sendable {
+    // Owned; never leaves this file.
+    private let handle: OpaquePointer
+
+    init() {
+        guard let handle = XXH3_createState() else { fatalError("no memory for an XXH3 state") }
+        self.handle = handle
+        reset()
+    }
+
+    deinit { XXH3_freeState(handle) }
+
+    func reset() {
+        // Fails only for a null state, as do the calls below.
+        XXH3_128bits_reset(handle)
+    }
+
+    func update(_ base: UnsafeRawPointer, count: Int) {
+        CXXHash_XXH3_128bits_update(handle, base, count)
+    }
+
+    /// Writes the 16 bytes of the canonical form.
+    func finish(into bytes: UnsafeMutableRawBufferPointer) {
+        var canonical = XXH128_canonical_t()
+        XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(handle))
+        withUnsafeBytes(of: canonical) { bytes.copyMemory(from: $0) }
     }
 }

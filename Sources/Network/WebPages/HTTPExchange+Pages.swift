@@ -94,3 +94,67 @@ extension HTTPExchange {
 private struct Message: Encodable {
     var message: String
 }
+
+/// The part of a file that a client asks for (RFC 9110, section 14).
+package enum ByteRange: Sendable, Equatable {
+    /// No range, several, or one that cannot be read: the client gets all of it.
+    case whole
+    /// The bytes from `start` to `end`, which is not a part of it.
+    case part(start: UInt64, end: UInt64)
+    case unsatisfiable
+
+    /// - Parameters:
+    ///   - header: the value of `Range`.
+    ///   - size: the bytes of the file.
+    package init(_ header: String?, size: UInt64) {
+        self = .whole
+        guard let header, header.lowercased().hasPrefix("bytes=") else { return }
+        let sides = header.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
+        guard sides.count == 2, sides.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else { return }
+        switch (sides[0].isEmpty, sides[1].isEmpty) {
+        case (true, true): return
+        case (true, false):
+            let count = UInt64(sides[1]) ?? .max
+            self = count == 0 || size == 0 ? .unsatisfiable : .part(start: size - min(count, size), end: size)
+        case (false, _):
+            let start = UInt64(sides[0]) ?? .max
+            let last = sides[1].isEmpty ? .max : UInt64(sides[1]) ?? .max
+            guard start <= last else { return }
+            self = start < size ? .part(start: start, end: last < size ? last + 1 : size) : .unsatisfiable
+        }
+    }
+}
+
+/// The answer to the conditions of a GET or HEAD (RFC 9110, section 13).
+package enum Precondition: Sendable, Equatable {
+    case holds
+    /// The client has this state.
+    case unchanged
+    /// The client wants another state.
+    case fails
+
+    /// - Parameters:
+    ///   - tag: the entity tag of the present state; a strong one.
+    ///   - seconds: its time of change; nil if none is known.
+    package init(_ headers: HTTPHeaders, tag: String, seconds: Int64?) {
+        self = Self.fails(headers, tag, seconds) ? .fails : Self.hasState(headers, tag, seconds) ? .unchanged : .holds
+    }
+
+    private static func fails(_ headers: HTTPHeaders, _ tag: String, _ seconds: Int64?) -> Bool {
+        let tags = headers[canonicalForm: "if-match"]
+        guard tags.isEmpty else { return !tags.contains { $0 == "*" || $0 == tag } }
+        guard let seconds, let limit = date("if-unmodified-since", headers) else { return false }
+        return seconds > limit
+    }
+
+    private static func hasState(_ headers: HTTPHeaders, _ tag: String, _ seconds: Int64?) -> Bool {
+        let tags = headers[canonicalForm: "if-none-match"]
+        guard tags.isEmpty else { return tags.contains { $0 == "*" || $0 == tag || $0 == "W/" + tag } }
+        guard let seconds, let limit = date("if-modified-since", headers) else { return false }
+        return seconds <= limit
+    }
+
+    private static func date(_ name: String, _ headers: HTTPHeaders) -> Int64? {
+        headers.first(name: name).flatMap(HTTPDate.seconds)
+    }
+}

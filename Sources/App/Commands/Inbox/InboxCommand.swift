@@ -300,3 +300,106 @@ struct InboxUnprotectCommand: AsyncParsableCommand, InboxItemVerb {
             })
     }
 }
+
+/// `waft inbox preview`: shows the beginning of an item.
+struct InboxPreviewCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "preview",
+        abstract: "Show a part of an item in the terminal, by what its content is.",
+        discussion: """
+            Example: waft inbox preview 12
+
+            As waft preview FILE. An item that is not what it claims to be is shown as what it is, with a warning. Exit code 13 \
+            if there is nothing to show, 18 for a protected item while it is locked.
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp("Number of the item, as waft inbox shows it, or its name.", valueName: "item"),
+        completion: .inboxItems)
+    var arrival: String
+
+    @OptionGroup var options: PreviewOptions
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let documents = try CommandContext.forgiving.documents
+        try options.check(output)
+        let document = try await documents.item(
+            ChosenItem(word: arrival), for: options.window ? .applications : .thisProcess)
+        defer { if !options.window { documents.end(document) } }
+        try await options.show(document, documents, output)
+    }
+}
+
+/// `waft inbox options`: lists what can be done with an item.
+struct InboxOptionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "options",
+        abstract: "List what can be done with an item here, and on a terminal do one of it.",
+        discussion: """
+            Example: waft inbox options 12
+
+            As waft options FILE, and: move it out of the Inbox, delete it.
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp("Number of the item, as waft inbox shows it, or its name.", valueName: "item"),
+        completion: .inboxItems)
+    var arrival: String
+
+    @OptionGroup var options: ActionOptions
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let documents = try CommandContext.forgiving.documents
+        let document = try await documents.item(ChosenItem(word: arrival))
+        try await DocumentMenu(documents: documents, output: output).run(document, check: options.check)
+    }
+}
+
+/// `waft inbox open`: show an item on the desktop.
+struct InboxOpenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "open",
+        abstract: "Show an item of the Inbox on the desktop, by xdg-open.",
+        discussion: """
+            Example: waft inbox open 12
+
+            An item whose content does not match its type is not opened, and none that the desktop would run: a program, a \
+            script, a launcher. --anyway opens them. To choose the program: waft inbox open-in 12. To give an item to its \
+            handler: waft inbox retry 12.
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp(
+            "Number of the item, as waft inbox shows it, or its name.", valueName: "item"),
+        completion: .inboxItems)
+    var arrival: String
+
+    @Flag(name: .long, help: "Show it in its folder, in the file manager, and open nothing.")
+    var folder = false
+
+    @OptionGroup var options: OpeningOptions
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if folder, options.anyway { throw ValidationError("--folder opens nothing: leave out --anyway.") }
+    }
+
+    func run() async throws {
+        let documents = try CommandContext.forgiving.documents
+        let document = try await documents.item(ChosenItem(word: arrival), for: folder ? nil : .applications)
+        let line = try await CommandError.catching { () throws(WaftError) in
+            folder
+                ? try await documents.showInFolder(document)
+                : try await documents.openOnDesktop(document, anyway: options.anyway)
+        }
+        output.show(line)
+    }
+}

@@ -1,10 +1,12 @@
 import Contacts
 import ContentCheck
 import Control
+import Foundation
 import Lines
 import Operations
 import Receiving
 import Sharing
+import Synchronization
 
 /// Shows what happens at a receiver: for people, or as JSON events.
 struct ReceiverRendering: Sendable {
@@ -125,5 +127,77 @@ struct ReceiverRendering: Sendable {
 
     private func line(of arrival: Arrival) -> ArrivalLine {
         ArrivalLine(arrival, from: people.person(arrival.peer, callingItself: arrival.senderName).fields)
+    }
+}
+
+/// Parts of a transfer that are shown on a terminal for themselves.
+enum ShownContents {
+    /// Bytes and lines of a text that are shown.
+    private static let textBytes = 2_048
+    private static let textLines = 20
+    /// Names that are listed.
+    private static let names = 10
+
+    /// A text that has arrived, escaped line by line; a text that is too long ends with `…`. Blocks on the disk.
+    static func lines(ofTextAt path: String) -> [String] {
+        guard let file = FileHandle(forReadingAtPath: path), let bytes = try? file.read(upToCount: textBytes + 1) else {
+            return []
+        }
+        let text = String(decoding: bytes.prefix(textBytes), as: UTF8.self)
+        let all = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        let shown = all.prefix(textLines).map { TerminalText.escaped(String($0), limit: textBytes) }
+        return bytes.count > textBytes || all.count > textLines ? shown + [Glyph.ellipsis] : shown
+    }
+
+    /// Names of the items whose contents were in the Inbox before, escaped; further names are counted.
+    static func names(alreadyThere receipt: Receipt) -> [String] {
+        let all = receipt.items.lazy.filter { $0.isAlready && !$0.isAgain }.compactMap { item -> String? in
+            guard case .stored(let name, _, _) = item.outcome else { return nil }
+            return TerminalText.escaped(name)
+        }
+        let rest = all.dropFirst(names).count { _ in true }
+        return Array(all.prefix(names)) + (rest > 0 ? ["and \(rest) more"] : [])
+    }
+}
+
+/// The progress lines of the transfers that come in.
+final class ReceivingCourses: Sendable {
+    private struct Course {
+        /// Escaped.
+        var label: String
+        /// The sender, escaped.
+        var sender: String
+        var line: ProgressLine?
+    }
+
+    private let courses = Mutex<[TransferID: Course]>([:])
+
+    func begin(_ offer: Offer, from sender: Person) {
+        let only = offer.items.count == 1 ? offer.items.first : nil
+        let items = only.map { TerminalText.escaped($0.name.text) } ?? "\(offer.items.count) items"
+        courses.withLock {
+            $0[offer.transfer] = Course(
+                label: "\(items) from \(sender.name)",
+                sender: sender.line)
+        }
+    }
+
+    /// - Parameter total: bytes of all items.
+    /// - Returns: nil for a transfer that has not begun.
+    func text(_ transfer: TransferID, _ received: UInt64, of total: UInt64) -> String? {
+        courses.withLock { courses in
+            guard var course = courses[transfer] else { return nil }
+            var line = course.line ?? ProgressLine(course.label, total: total)
+            let text = line.text(bytes: received, at: .now, width: Console.shared.width - 1)
+            course.line = line
+            courses[transfer] = course
+            return text
+        }
+    }
+
+    /// - Returns: the sender, escaped; nil for a transfer that has not begun.
+    @discardableResult
+    func end(_ transfer: TransferID) -> String? {
+        courses.withLock { $0.removeValue(forKey: transfer)?.sender }
     }
 }

@@ -1,11 +1,16 @@
 import ArgumentParser
+import Contacts
+import Control
 import Endpoints
 import Foundation
 import ItemSources
 import Lines
 import Operations
+import Outbox
 import Sending
 import Sharing
+import Synchronization
+import UniformTypes
 
 extension SendOptions.Wait: ExpressibleByArgument {}
 
@@ -294,5 +299,150 @@ struct SendCommand: AsyncParsableCommand {
             options.answer = min(duration, Limits.offerAnswer)
         }
         return options
+    }
+}
+
+/// How `waft send` leaves things to the daemon.
+struct QueueOptions: ParsableArguments {
+    @Flag(name: .long, help: "Let the daemon send it when the peer is reachable, even after a reboot.")
+    var queue = false
+
+    @Flag(name: .long, help: "With --queue: copy the files now, and send the copies.")
+    var snapshot = false
+
+    @Option(name: .long, help: ArgumentHelp("With --queue: give up after this many days.", valueName: "days"))
+    var expires: Int?
+
+    func validate() throws {
+        if !queue, snapshot || expires != nil { throw ValidationError("--snapshot and --expires go with --queue") }
+        if let expires, !(1...OutboxLimits.longestDays).contains(expires) {
+            throw ValidationError("--expires is 1 to \(OutboxLimits.longestDays) days")
+        }
+    }
+}
+
+/// Shows the items of `waft send --dry-run`, which sends nothing.
+enum DryRun {
+    static func show(_ sources: [any ItemSource], json: Bool) {
+        let output = OutputOptions(json: json)
+        for (number, source) in sources.enumerated() {
+            let item = source.offered
+            if json {
+                output.show(PlannedLine(number, item), as: [])
+                continue
+            }
+            var facts = [item.size.map(ByteCount.text) ?? "size not known"]
+            if item.kind == .tree, let entries = item.entries { facts.append(OfferText.entries(entries)) }
+            facts.append(TerminalText.escaped(TypeRegistry.system.name(of: item.type), limit: 80))
+            Console.shared.result("\(TerminalText.escaped(item.name.text))  \(facts.joined(separator: ", "))")
+        }
+        if json { output.show(DoneLine(exit: .done), as: []) }
+    }
+}
+
+/// Lets a person choose a peer; without a terminal, reports the peers in view.
+enum PeerPicker {
+    /// Duration of the search without a terminal.
+    private static let looking: Duration = .seconds(3)
+    private static let prompt = SharePrompt(
+        question: "Send to (number, name or address; q to give up): ",
+        advice:
+            "No machine found yet. On the other machine run waft receive or, if waftd runs there, waft visible everyone. "
+            + "You can also type an address, such as 192.168.1.7.")
+
+    /// - Returns: the whole id of the chosen peer, or an address.
+    /// - Throws: `CommandError`, 64 if there is no terminal, 130 if no peer is chosen.
+    static func pick(_ finder: PeerFinder, _ people: Acquaintances) async throws(CommandError) -> String {
+        let peers = SharePeers(finder, people)
+        guard LineReader.hasTerminal else {
+            let found = await peers.found(within: looking) { reason in
+                Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 400))")
+            }
+            let view = PeersInView(found.map(\.person))
+            throw CommandError(.usage, "--to is missing, and there is no terminal to ask at; \(view.text)")
+        }
+        let sheet = ShareSheet(activities: [], takesPeers: true)
+        switch await prompt.choose(from: sheet, ["Looking for machines \(Glyph.ellipsis)"], peers) {
+        case .row(.peer(let peer)): return peer
+        case .row, .givenUp: throw CommandError(.interrupted, "no machine was chosen; nothing was sent")
+        case .interrupted: throw CommandError(.interrupted, "cancelled; nothing was sent")
+        }
+    }
+}
+
+/// Words of `waft send` that are no files, and are the names of peers: the failure says how a peer is named.
+struct MistakenPeers {
+    /// A person waits for the message.
+    private static let looking: Duration = .seconds(1)
+
+    let context: CommandContext
+    /// Whether machines in view are looked for: if no peer is named otherwise.
+    let searches: Bool
+
+    /// - Parameters:
+    ///   - failure: of the items.
+    ///   - words: all of them.
+    /// - Returns: the failure, with advice if one of the words names a contact, a remembered peer, or a machine in view.
+    func explained(_ failure: CommandError, among words: [String]) async -> CommandError {
+        guard failure.exit == .inputMissing else { return failure }
+        let missing = words.prefix(Self.maximumWords).filter {
+            $0 != "-" && !$0.contains("/") && !FileManager.default.fileExists(atPath: $0)
+        }
+        guard !missing.isEmpty, let (word, standing) = await named(missing) else { return failure }
+        let (shown, typed) = (TerminalText.escaped(word, limit: 64), TerminalText.shellWord(word, limit: 64))
+        return CommandError(
+            failure.exit, "\(shown) is no file here, but \(standing): write \(typed): or --to \(typed)")
+    }
+
+    /// Words that are looked at: a mistyped name stands beside few files.
+    private static let maximumWords = 8
+
+    private func named(_ words: [String]) async -> (word: String, standing: String)? {
+        let people = context.people
+        for word in words where people.isContact(named: word) {
+            return (word, "a contact")
+        }
+        for word in words where (try? context.home.rememberedPeers.peer(named: word)) != nil {
+            return (word, "a machine that is remembered")
+        }
+        guard searches, let peers = try? SharePeers(context.waft) else { return nil }
+        for await case .found(let peer) in peers.events(for: Self.looking) {
+            guard peer.person.introduction.claims == nil else { continue }
+            if let word = words.first(where: { peer.person.isNamed($0) }) {
+                return (word, "a machine in view")
+            }
+        }
+        return nil
+    }
+}
+
+/// Shows what `waft send --skip-unreadable` leaves out.
+final class OmissionRendering: Sendable {
+    /// Lines for people; the rest is counted. Programs get all.
+    private static let shown = 20
+
+    private let json: Bool
+    private let count = Mutex(0)
+
+    init(json: Bool) {
+        self.json = json
+    }
+
+    func show(_ fault: SourceError) {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        if json {
+            OutputOptions(json: true).show(SkippedLine(reason: fault.message), as: [])
+        } else if number <= Self.shown {
+            Console.shared.note("left out: \(TerminalText.escaped(fault.message, limit: 1_000))")
+        }
+    }
+
+    /// All have been shown.
+    func end() {
+        let rest = count.withLock { $0 } - Self.shown
+        if rest > 0, !json { Console.shared.note("left out: \(rest) more") }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 package import Logging
 import NIOConcurrencyHelpers
 package import NIOCore
@@ -239,5 +240,84 @@ private final class Listener: Sendable {
     func removeFiles() {
         if removesSocket { unlink(socket.path) }
         ControlSecret.remove(for: socket)
+    }
+}
+
+/// The right to be the one receiver of a run folder: a lock on a file beside the socket. It is released with the last
+/// reference or, by the kernel, at any end of the process.
+///
+/// A connection attempt alone cannot decide it: if two receivers start at the same moment, neither finds the other, and
+/// the second takes the socket of the first.
+final class ControlLock: Sendable {
+    private let descriptor: Int32
+
+    /// A second in all, in microseconds each.
+    private static let tries = 50
+    private static let pause: UInt32 = 20_000
+
+    /// - Throws: `alreadyRunning` where another process, or another server of this one, has it.
+    init(beside socket: ControlSocket) throws(ControlError) {
+        let path = socket.path + ".lock"
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw .broken(
+                "the lock of the control socket, \(path), cannot be made: \(String(cString: strerror(errno)))")
+        }
+        // A process that was just killed may not have ended: the kernel releases its lock at its end. A starting
+        // receiver does nothing else, so its thread may wait.
+        var triesLeft = Self.tries
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK, triesLeft > 0 {
+            triesLeft -= 1
+            usleep(Self.pause)
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            // `deinit` closes it.
+            let error = errno
+            if error == EWOULDBLOCK { throw .alreadyRunning(socket.path) }
+            throw .broken("the control socket cannot be locked: \(String(cString: strerror(error)))")
+        }
+    }
+
+    deinit {
+        // The file stays: removing it would let a third one lock another file of the same name.
+        close(descriptor)
+    }
+}
+
+/// A control socket that the service manager has opened: the rules for Waft's own hold for it too.
+struct PassedControlSocket {
+    /// Where clients find it; nil if it has no path.
+    let path: String?
+    /// Why it must not be used; nil if it may.
+    let fault: String?
+
+    /// - Parameter descriptor: of a listening Unix socket.
+    init(_ descriptor: Int32, for socket: ControlSocket) {
+        path = Self.path(of: descriptor)
+        fault =
+            path != socket.path
+            ? "commands look for it at \(socket.path)"
+            : Self.fault(socket.path, S_IFSOCK, allowed: 0o600)
+                ?? Self.fault(SmallFile.folder(of: socket.path), S_IFDIR, allowed: 0o700)
+    }
+
+    private static func fault(_ path: String, _ kind: mode_t, allowed: mode_t) -> String? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == kind else { return "\(path) is something else" }
+        guard status.st_uid == geteuid() else { return "\(path) belongs to another user" }
+        let mode = status.st_mode & 0o777
+        return mode & ~allowed == 0
+            ? nil : "\(path) has the mode \(String(mode, radix: 8)), not \(String(allowed, radix: 8))"
+    }
+
+    private static func path(of descriptor: Int32) -> String? {
+        var address = sockaddr_un()
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let outcome = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard outcome == 0, address.sun_family == sa_family_t(AF_UNIX) else { return nil }
+        let bytes = withUnsafeBytes(of: &address.sun_path) { Array($0.prefix { $0 != 0 }) }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -286,3 +286,61 @@ extension StagingFolder {
         return Int32(text)
     }
 }
+
+/// Syncs the file system of the staging folder as a whole.
+///
+/// The kernel reports a fault of the disk once for each opening, and all commits use the same one. So a fault that one
+/// commit meets counts for all items that were being written then.
+final class WholeSync: Sendable {
+    private let folder: OpenFolder
+    private let sync: @Sendable (Int32) -> Bool
+    /// Held while a sync runs.
+    private let turn = Mutex(())
+    private let faults = Atomic(0)
+
+    /// - Parameters:
+    ///   - folder: a folder on the file system that is written to.
+    ///   - sync: whether the file system of a descriptor was synced.
+    init(_ folder: OpenFolder, sync: @escaping @Sendable (Int32) -> Bool = { CLinuxShims_syncfs($0) == 0 }) {
+        self.folder = folder
+        self.sync = sync
+    }
+
+    /// A mark of the present moment; an item takes it before its first byte is written.
+    var mark: Int { faults.load(ordering: .acquiring) }
+
+    /// Syncs the file system.
+    /// - Returns: whether all that was written since the marks is on the disk. If false, another program's file may have
+    ///   caused the fault.
+    func syncs(since marks: some Sequence<Int>) -> Bool {
+        turn.withLock { _ in
+            if !sync(folder.raw) { faults.add(1, ordering: .releasing) }
+            let now = mark
+            return marks.allSatisfy { $0 == now }
+        }
+    }
+}
+
+/// `CACHEDIR.TAG`, which makes backup programs skip a folder: nothing in the staging folder is complete.
+/// https://bford.info/cachedir/
+enum CacheTag {
+    static let name = "CACHEDIR.TAG"
+
+    private static let text = """
+        Signature: 8a477f597d28d172789f06886806bc55
+        # Waft stages incomplete items here. If they are missing, they are sent again.
+
+        """
+
+    /// Writes the tag unless it exists. Nothing depends on it, so a failure is ignored.
+    static func write(in folder: OpenFolder) {
+        let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+        let raw = openat(folder.raw, name, flags, 0o644)
+        guard raw >= 0 else { return }
+        let file = FileDescriptor(owning: raw)
+        var status = stat()
+        // An empty file was cut off by a crash.
+        guard fstat(file.raw, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 else { return }
+        _ = text.withCString { Glibc.write(file.raw, $0, strlen($0)) }
+    }
+}

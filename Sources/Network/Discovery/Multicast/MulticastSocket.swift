@@ -1,3 +1,4 @@
+internal import CAvahi
 internal import CLinuxShims
 internal import Glibc
 
@@ -200,5 +201,23 @@ final class MulticastSocket {
         withUnsafePointer(to: place) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<Place>.size)) }
         }
+    }
+}
+
+/// Reports that a descriptor can be read. Lives and is dropped on the loop's thread.
+final class ReadWatch {
+    private let watch: AvahiObject
+
+    /// - Parameters:
+    ///   - file: open until this watch is dropped.
+    ///   - onReadable: called on the loop's thread, again and again while there is something to read.
+    /// - Returns: nil if there is no memory.
+    init?(loop: AvahiLoop, file: Int32, onReadable: @escaping () -> Void) {
+        let relay = Relay<Void>(loop: loop, deliver: onReadable)
+        let poll = loop.pollAPI
+        let pointer = poll.pointee.watch_new(
+            poll, file, AVAHI_WATCH_IN, { _, _, _, userdata in Relay<Void>.from(userdata)?.post(()) }, relay.userdata)
+        guard let pointer else { return nil }
+        watch = AvahiObject(owning: pointer, parent: nil, relay: relay) { poll.pointee.watch_free($0) }
     }
 }

@@ -252,3 +252,85 @@ final class ListenerGate: Sendable {
 
     private func describe(_ address: SocketAddress?) -> String { address?.ipAddress ?? "an unknown address" }
 }
+
+/// Counts events that any peer can cause at any rate, and limits the log lines about them.
+struct Tally {
+    private static let interval = TimeAmount.minutes(1)
+
+    private var count = 0
+    private var nextReport = NIODeadline.distantPast
+
+    /// Counts one event.
+    ///
+    /// - Returns: the number of events since the last report; nil if that was less than a minute ago.
+    mutating func add(now: NIODeadline = .now()) -> Int? {
+        count += 1
+        guard now >= nextReport else { return nil }
+        nextReport = now + Self.interval
+        defer { count = 0 }
+        return count
+    }
+}
+
+/// Waits until a connection without TLS is open, reports it, and removes itself.
+final class OpeningGate: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let onOpening: () -> Void
+
+    /// - Parameter onOpening: called once, on the channel's event loop. Handlers that it adds see all bytes.
+    init(onOpening: @escaping () -> Void) {
+        self.onOpening = onOpening
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        onOpening()
+        context.fireChannelActive()
+        context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+    }
+}
+
+/// Reports connections in the order of their arrival, before their own event loops handle them. When no descriptors are
+/// left, it pauses before it accepts again: the waiting connections keep the socket readable, so the event loop would
+/// spin.
+final class AcceptPacer: ChannelDuplexHandler {
+    typealias InboundIn = any Channel
+    typealias OutboundIn = any Channel
+
+    private static let pause = TimeAmount.milliseconds(100)
+
+    private let onArrival: (any Channel) -> Void
+    private let onExhaustion: () -> Void
+    private var resumption: Scheduled<Void>?
+
+    init(onArrival: @escaping (any Channel) -> Void, onExhaustion: @escaping () -> Void) {
+        self.onArrival = onArrival
+        self.onExhaustion = onExhaustion
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        onArrival(Self.unwrapInboundIn(data))
+        context.fireChannelRead(data)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        // A read during the pause is made up for at its end.
+        if resumption == nil { context.read() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? IOError, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) else {
+            return context.fireErrorCaught(error)
+        }
+        guard resumption == nil else { return }
+        resumption = context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [weak self] in
+            self?.resumption = nil
+            context.read()
+        }
+        onExhaustion()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        resumption?.cancel()
+    }
+}

@@ -1,5 +1,7 @@
 package import ArgumentParser
+import CLinuxShims
 import Foundation
+import Glibc
 import Lines
 import Logging
 import Operations
@@ -125,5 +127,63 @@ package enum CommandLineRun {
     private static func leave(_ code: Int32) -> Never {
         fflush(nil)
         _exit(code)
+    }
+}
+
+/// Standard input, output and error of the program.
+enum StandardStreams {
+    /// Opens `/dev/null` as each of the three that is closed, before the program opens anything else. Otherwise a file,
+    /// timer or socket of the program would get that number, and would be read or written as the stream.
+    ///
+    /// Reading from such an input, and writing to such an output, fails as if the stream were still closed.
+    static func reserve() {
+        let streams = [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+        for (descriptor, direction) in streams where fcntl(descriptor, F_GETFD) < 0 {
+            // The kernel gives the lowest number that is free: this one.
+            _ = open("/dev/null", direction)
+        }
+    }
+}
+
+/// The events of a command that was called with `--json` and has failed.
+struct FailureEvents {
+    /// The command's last line, which says how it ended; nil if there is none.
+    private let last: ((WaftExit) -> any Line)?
+    /// Standard error of a daemon is its log, which has failures too.
+    private let isDaemon: Bool
+
+    /// - Parameter words: of the command line.
+    /// - Returns: nil where people read.
+    init?(_ words: [String], isDaemon: Bool) {
+        self.isDaemon = isDaemon
+        guard words.prefix(while: { $0 != "--" }).contains("--json") else { return nil }
+        // A receiver prints `done` for each transfer; other verbs print documents.
+        last =
+            switch words.first {
+            case SendCommand.configuration.commandName: { DoneLine(exit: $0) }
+            case ShareCommand.configuration.commandName where !words.contains("--list"):
+                { CompletedLine(exit: $0) }
+            default: nil
+            }
+    }
+
+    func print(_ failure: CommandError) {
+        let output = OutputOptions(json: true)
+        output.show(failure.line(), as: [])
+        if let last { output.show(last(failure.exit), as: []) }
+        if isDaemon { Console.shared.note("waft: \(failure)") }
+    }
+}
+
+/// The memory that this process keeps as a program, apart from its data.
+enum ProgramMemory {
+    /// Call this before the first thread starts.
+    static func bound() {
+        // A heap for each thread would keep the largest buffers that ever passed through it: twice the memory for a
+        // large file, and no faster. The lists of 10,000 items and of their verdicts are about a megabyte each and
+        // short-lived: they return to the system at once, and leave no gaps in a heap. Buffers for reading and writing have
+        // half a megabyte, and are kept: a channel makes a new one for each piece, and a heap that gives each back has the
+        // kernel clear all memory that the contents of a file pass through.
+        CLinuxShims_limit_heaps(2, 768 << 10, 4 << 20)
     }
 }
