@@ -13,7 +13,7 @@ extension Waft {
 
 /// The pages for guests. A receiver serves them: the one that runs, or one that runs for the page.
 package struct Pages: Sendable {
-    fileprivate let waft: Waft
+    package let waft: Waft
 
     /// Items of one page.
     package static let maximumItems = 1_000

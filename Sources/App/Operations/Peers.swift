@@ -44,6 +44,9 @@ package struct Peers: Sendable {
         return try waft.finder().peers(for: limit, scanning: scanning).map { News($0, people) }
     }
 
+    /// The names of the machines that are remembered; empty if they cannot be read. May block on the disk.
+    package var rememberedNames: [String] { ((try? waft.home.rememberedPeers.all()) ?? []).map(\.name.text) }
+
     /// Remembers the address of a peer. One of the same name is replaced.
     /// - Throws: `WaftError` `usage` for a name or an address that cannot be used.
     package func remember(_ name: String, at address: String) throws(WaftError) -> RememberedLine {

@@ -1,5 +1,8 @@
 import Control
+import Discovery
 import Endpoints
+import Glibc
+import HookSandbox
 package import Journal
 import Lines
 package import Logging
@@ -68,4 +71,11 @@ package struct Waft: Sendable {
             return true
         }
     }
+
+    /// Whether this machine is in a network that the settings allow.
+    package var isInNetwork: Bool { NetworkPresence.isAny(besides: settings.denied) }
+
+    /// Whether a handler or a receiver has started this process. False if its descent is unknown: the receiver still checks
+    /// its caller.
+    package static var isBelowHandler: Bool { [.handler, .receiver].contains(ProcessDescent.of(getpid())) }
 }

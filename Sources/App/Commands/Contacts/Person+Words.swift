@@ -41,11 +41,8 @@ extension Person {
     /// Beside its name in a list: `contact`, `stranger`, `not your contact anna`.
     var standing: String { TerminalText.escaped(introduction.standing, limit: 100) }
 
-    /// The word for `--to` that means this peer and no other, as it is typed; nil for none: then its id is needed.
-    var word: String? {
-        if let contact = introduction.contact { return contact }
-        return introduction.claims == nil ? ownName : nil
-    }
+    /// The word for `--to` that means this peer, as of its fields.
+    var word: String? { fields.word }
 
     /// Whether a typed text is the name that the peer gives itself.
     func isNamed(_ typed: String) -> Bool { ownName.map { TypedName.means(typed, $0) } ?? false }
@@ -55,4 +52,7 @@ extension PersonFields {
     /// The same of a peer in a line.
     /// - Parameter via: the dialect in which it came; nil for an unknown one.
     func line(via: String?) -> String { Person.line(contact, claims: claims, name: name ?? "", peer: id, via: via) }
+
+    /// The word for `--to` that means this peer and no other, as it is typed; nil for none: then its id is needed.
+    var word: String? { contact ?? (claims == nil ? name : nil) }
 }

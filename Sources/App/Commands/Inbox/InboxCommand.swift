@@ -74,7 +74,7 @@ struct InboxListCommand: AsyncParsableCommand, InboxItemVerb {
     private func follow() async throws {
         let output = output
         let choice = try await output.doing { waft throws(WaftError) in try filter.choice(waft) }
-        try await Daemon.follow { event in
+        try await output.follow { event in
             switch event {
             case .ready(let line): output.show(line, as: [])
             case .arrival(let line) where choice?.isWanted(event) != false: output.show(line, as: [Self.words(line)])

@@ -53,7 +53,7 @@ struct OffersListCommand: AsyncParsableCommand {
     /// Shows events until Ctrl-C, which is the normal end.
     private func follow() async throws {
         let output = output
-        try await Daemon.follow { event in output.show(event.line, as: OfferText.lines(event)) }
+        try await output.follow { event in output.show(event.line, as: OfferText.lines(event)) }
     }
 }
 

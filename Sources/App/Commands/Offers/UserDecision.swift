@@ -1,6 +1,6 @@
 import Glibc
-import HookSandbox
 import Lines
+import Operations
 
 /// A verb that decides for the user: about contacts, received items or handlers. Handlers run with the user's uid but
 /// may not run these verbs, because they process content from strangers.
@@ -14,8 +14,7 @@ extension UserDecision {
 
     /// - Throws: `CommandError` `notPermitted` if a handler has started this command.
     func refuseHandlers() throws(CommandError) {
-        // If the descent of this process is unknown, the receiver still checks its caller.
-        guard decides, [.handler, .receiver].contains(ProcessDescent.of(getpid())) else { return }
+        guard decides, Waft.isBelowHandler else { return }
         throw CommandError(
             .notPermitted, "a handler has started this command, and handlers do not decide for the user",
             hint: "run it in a terminal that no handler has opened")

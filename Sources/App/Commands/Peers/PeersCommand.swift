@@ -56,8 +56,8 @@ struct PeersListCommand: AsyncParsableCommand {
         let search = try await output.doing(in: context) { waft throws(WaftError) in
             try waft.peers.search(for: watch ? nil : limit, scanning: scan)
         }
-        if watch, !output.json { NetworkNote.say(context.settings) }
-        let list = PeersList(isWatched: watch, output: output) { NetworkNote.text(context.settings) }
+        if watch, !output.json { NetworkNote.say(context.waft) }
+        let list = PeersList(isWatched: watch, output: output) { NetworkNote.text(context.waft) }
         let cancellation = Cancellation()
         do {
             try await Interruption.watching(cancellation, goodbye: .zero) {

@@ -9,7 +9,7 @@ extension CompletionKind {
     static var sendItems: Self {
         .custom { words, index, _ in
             guard words.indices.contains(index), !words[index].isEmpty, !words[index].contains("/") else { return [] }
-            let names = (try? CommandContext().home.contactBook().snapshot())?.contacts.map(\.name.text) ?? []
+            let names = (try? CommandContext().people.contactNames) ?? []
             return CompletionWords.offered(names.map { $0 + ":" })
         }
     }

@@ -58,25 +58,23 @@ extension CompletionKind {
     /// Numbers of the offers that wait.
     static var offers: Self {
         .custom { (_, _, _) async in
-            guard case .offers(let offers)? = try? await Daemon.askIfRunning(.offers) else { return [] }
-            return offers.compactMap { $0.offer.map(String.init) }
+            let offers = try? await CommandContext.forgiving.waft.offers.all()
+            return (offers ?? []).compactMap { $0.offer.map(String.init) }
         }
     }
 
     /// Beginnings of the ids of the transfers that move.
     static var transfers: Self {
         .custom { (_, _, _) async in
-            guard case .transfers(let moving)? = try? await Daemon.askIfRunning(.transfers) else { return [] }
-            return moving.filter { !$0.isOver }.map { String($0.transfer.prefix(MovingLine.shownIDLength)) }
+            let moving = try? await CommandContext.forgiving.waft.transfers.moving()
+            return (moving ?? []).map { String($0.transfer.prefix(MovingLine.shownIDLength)) }
         }
     }
 
     static var jobs: Self {
-        .custom { _, _, _ in
-            guard let home = try? CommandContext().home,
-                let contents = try? OutboxStore(folder: home.outbox).contents()
-            else { return [] }
-            return contents.records.map { "\($0.job.number)" }
+        .custom { (_, _, _) async in
+            let jobs = try? await CommandContext().waft.outbox.list(all: true).jobs
+            return (jobs ?? []).map { String($0.job) }
         }
     }
 
@@ -98,17 +96,15 @@ extension CompletionKind {
     private static var contactNames: [String] { (try? CommandContext().people.contactNames) ?? [] }
 
     private static var rememberedNames: [String] {
-        guard let home = try? CommandContext().home, let peers = try? home.rememberedPeers.all() else { return [] }
-        return peers.map(\.name.text)
+        (try? CommandContext().waft.peers.rememberedNames) ?? []
     }
 
     /// Transfers in which names of peers are looked for.
     private static let recentTransfers = 100
 
     private static var recentPeers: [String] {
-        guard let context = try? CommandContext() else { return [] }
-        let people = context.people
-        return context.home.sentLog.entries(latest: recentTransfers).compactMap { $0.person(people).word }
+        let sent = (try? CommandContext().waft.history.sent(latest: recentTransfers)) ?? []
+        return sent.compactMap { $0.peer?.word }
     }
 
     /// A person waits for the list.
@@ -117,18 +113,13 @@ extension CompletionKind {
     /// Machines in view that tell their names. The name of a contact is the contact's alone.
     private static var peersInView: [String] {
         get async {
-            guard let context = try? CommandContext(), let finder = try? CommandFinder.make(context) else {
-                return []
-            }
-            return await SharePeers(finder, context.people).found(within: looking).compactMap(\.person.word)
+            guard let peers = try? SharePeers(CommandContext().waft) else { return [] }
+            return await peers.found(within: looking).compactMap(\.person.word)
         }
     }
 
     private static var inboxNames: [String] {
-        guard let inbox = try? CommandContext().inbox, let entries = try? InboxListing.entries(at: inbox) else {
-            return []
-        }
-        return entries.map(\.name)
+        ((try? CommandContext().waft.inbox.list()) ?? []).map(\.stored)
     }
 }
 

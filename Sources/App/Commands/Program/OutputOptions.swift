@@ -112,4 +112,24 @@ struct OutputOptions: ParsableArguments {
         }
         if first != .done { throw first.code }
     }
+
+    /// Shows the events of the running receiver until Ctrl-C, which is the normal end.
+    ///
+    /// - Throws: `CommandError`, 69 if no receiver is running, or if it ends.
+    func follow(_ see: @escaping @Sendable (ControlEvent) -> Void) async throws {
+        let (end, receiver) = (Cancellation(), try CommandContext.forgiving.waft.receiver)
+        do {
+            try await Interruption.watching(end, goodbye: .zero) {
+                try await receiver.watch { event in see(event) }
+            }
+        } catch is CancellationError {
+            return
+        } catch  where end.isRequested {
+            return
+        } catch let error as WaftError {
+            throw CommandError(error)
+        }
+        guard !end.isRequested else { return }
+        throw CommandError(.notRunning, "the receiver ended, or its events were read too slowly")
+    }
 }

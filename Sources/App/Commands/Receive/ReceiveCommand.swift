@@ -39,7 +39,7 @@ struct ReceiveCommand: AsyncParsableCommand {
             Console.shared.note("waft: no terminal to ask at; answer with: waft offers, waft accept N, waft decline N")
         }
         if !options.json {
-            NetworkNote.say(context.settings)
+            NetworkNote.say(context.waft)
             ProtectionSuggestion.sayOnce(context)
         }
         do {

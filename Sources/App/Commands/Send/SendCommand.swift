@@ -181,9 +181,9 @@ struct SendCommand: AsyncParsableCommand {
         }
         // The sources have the words; tens of thousands of them are not listed twice.
         if !queue.queue { (items, paths) = ([], []) }
-        let finder = try CommandFinder.make(context)
+        let finder = try CommandError.of { () throws(WaftError) in try context.waft.finder() }
         if !json, !quiet, names.isEmpty || names.contains(where: Self.isName) {
-            NetworkNote.say(context.settings)
+            NetworkNote.say(context.waft)
         }
         let cancellation = Cancellation()
         if names.isEmpty { names = [try await PeerPicker.pick(finder, context.people)] }

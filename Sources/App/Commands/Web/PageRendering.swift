@@ -12,7 +12,7 @@ struct PageRendering: Sendable {
     /// Whether the address carries no secret.
     let byPIN: Bool
     /// Says why this machine is in no network; nil if it is in one.
-    var network: @Sendable () -> String? = { (try? CommandContext()).flatMap { NetworkNote.text($0.settings) } }
+    var network: @Sendable () -> String? = { (try? CommandContext()).flatMap { NetworkNote.text($0.waft) } }
 
     private var json: Bool { output.json }
 

@@ -111,7 +111,13 @@ struct WebCommand: AsyncParsableCommand {
             if page.takes, rendering.asks {
                 group.addTask {
                     await ConsentPrompt.run(questions) { number, accept in
-                        Task { _ = try? await Daemon.ask(.answer(offer: number, accept: accept)) }
+                        Task {
+                            if accept {
+                                _ = try? await pages.waft.offers.accept(number)
+                            } else {
+                                _ = try? await pages.waft.offers.decline(number)
+                            }
+                        }
                     }
                     // The terminal has closed, but the page stays.
                     try await Task.sleep(for: .seconds(86_400 * 365))
