@@ -296,6 +296,7 @@ let package = Package(
         + module(
             .app, "Desk",
             [
+                "Lines", "Operations",
                 "ItemSources", "HTTPChannel", "SecureTransport", "Sharing", "SystemCalls", "UniformTypes", "WebPages",
                 "QRCodes", "CLinuxShims", nioCore, nioHTTP1, nioPosix, logging, subprocess, systemPackage,
             ],

@@ -126,6 +126,54 @@ struct SendTests {
         #expect(Set(failed.all) == ["127.0.0.1:1 unreachable", "127.0.0.2:1 unreachable"])
     }
 
+    @Test("one peer is named by a text, and a text that names none is refused before anything is looked for")
+    func named() async throws {
+        let sources = try SendSources(paths: [file()]).make()
+        let lines = Recorder<String>()
+        func send(to peer: String) async throws(WaftError) -> WaftExit {
+            var options = try kitchen.waft.sendOptions(subject: "a word")
+            (options.finding, options.retryFor) = (.seconds(1), .zero)
+            return try await kitchen.waft.send(
+                sources, to: peer, options, cancellation: Cancellation()
+            ) { step, peer in
+                for line in step.lines(to: peer) { lines.record(line.json) }
+            }
+        }
+        let exit = try await send(to: "127.0.0.1:1")
+        #expect(exit == .unreachable)
+        #expect(lines.all.last?.contains(#""event":"failed""#) == true)
+        #expect(lines.all.last?.contains(#""to":"127.0.0.1:1""#) == true)
+        do throws(WaftError) {
+            _ = try await send(to: "study:0")
+            Issue.record("study:0 is an address")
+        } catch {
+            #expect(error.code == .usage)
+        }
+        do throws(WaftError) {
+            _ = try kitchen.waft.sendOptions(subject: "two\nlines")
+            Issue.record("two lines are a subject")
+        } catch {
+            #expect(error.code == .usage)
+        }
+    }
+
+    @Test("each step of a sending has the lines that every face shows, and a connection has none")
+    func steps() {
+        let offer = Offer.sample()
+        let events: [(SendEvent, String?)] = [
+            (.connected(.sample(1), name: "study"), nil), (.settled, nil), (.remarked("no links"), "remark"),
+            (.offered(offer), "offered"), (.answered(Verdict(items: [.accepted])), "answered"),
+            (.busy("", .receiverStopped), "busy"), (.progressed(1, of: 2, moved: 1), "progress"),
+            (.resuming("the cable is out"), "resuming"), (.handling, "handling"),
+        ]
+        for (event, name) in events {
+            #expect(SendStep.event(event).lines(to: "study").first?.event == name)
+        }
+        #expect(SendStep.ended([line(stored()), line(stored())]).lines(to: "study").count == 2)
+        let failed = SendStep.failed(SendError(.noAnswer, "nobody", advice: ["look", "again"]), .noAnswer)
+        #expect((failed.lines(to: "study").first as? FailedLine)?.hint == "look; again")
+    }
+
     @Test("what is left to the daemon becomes a job for each peer, by its path or as a copy")
     func queue() async throws {
         let path = try file()

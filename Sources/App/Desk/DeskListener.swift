@@ -3,6 +3,7 @@ import Glibc
 import HTTPChannel
 package import Logging
 import NIOPosix
+package import Operations
 import SecureTransport
 import Sharing
 import SystemCalls
@@ -25,12 +26,13 @@ package struct DeskListener: Sendable {
 
     /// Binds both ports.
     /// - Parameters:
+    ///   - waft: of the user.
     ///   - types: all that are known.
     ///   - run: the private folder of the session.
     ///   - shared: absolute paths that are to be shared.
     /// - Throws: `ListenerError`, `SystemError`.
     package static func bind(
-        program: DeskProgram, name: String, version: String, shared: [String],
+        program: DeskProgram, waft: Waft, name: String, version: String, shared: [String],
         types: @escaping @Sendable () -> TypeRegistry, run: String, logger: Logger
     ) async throws -> DeskListener {
         let (pages, previews) = (try await bind(logger), try await bind(logger))
@@ -38,9 +40,9 @@ package struct DeskListener: Sendable {
         let (door, windows) = (DeskDoor(), DeskWindows())
         let server = DeskServer(
             DeskServer.Host(
-                program: program, door: door, windows: windows, authorities: authorities(pages.port),
+                program: program, waft: waft, door: door, windows: windows, authorities: authorities(pages.port),
                 previews: "http://127.0.0.1:\(previews.port)", name: name, version: version, shared: shared,
-                types: types, folder: folder.path))
+                types: types))
         return DeskListener(
             pages: pages, previews: previews, server: server,
             previewServer: PreviewServer(

@@ -2,6 +2,7 @@ import Foundation
 package import HTTPChannel
 import NIOCore
 import NIOHTTP1
+package import Operations
 import Sharing
 import Synchronization
 package import UniformTypes
@@ -12,6 +13,7 @@ package final class DeskServer: Sendable {
     /// The desk's surroundings.
     package struct Host: Sendable {
         package var program: DeskProgram
+        package var waft: Waft
         package var door: DeskDoor
         package var windows: DeskWindows
         /// The values of `Host` that are this desk's: loopback with its port.
@@ -25,17 +27,14 @@ package final class DeskServer: Sendable {
         package var shared: [String]
         /// All types that are known. Blocks on the disk.
         package var types: @Sendable () -> TypeRegistry
-        /// A private folder for the programs that hand over what the browser sends.
-        package var folder: String
-
         package init(
-            program: DeskProgram, door: DeskDoor, windows: DeskWindows, authorities: Set<String>, previews: String,
-            name: String, version: String, shared: [String], types: @escaping @Sendable () -> TypeRegistry,
-            folder: String
+            program: DeskProgram, waft: Waft, door: DeskDoor, windows: DeskWindows, authorities: Set<String>,
+            previews: String,
+            name: String, version: String, shared: [String], types: @escaping @Sendable () -> TypeRegistry
         ) {
-            (self.program, self.door, self.windows) = (program, door, windows)
+            (self.program, self.waft, self.door, self.windows) = (program, waft, door, windows)
             (self.authorities, self.previews, self.name) = (authorities, previews, name)
-            (self.version, self.shared, self.types, self.folder) = (version, shared, types, folder)
+            (self.version, self.shared, self.types) = (version, shared, types)
         }
     }
 
@@ -48,7 +47,7 @@ package final class DeskServer: Sendable {
 
     package init(_ host: Host) {
         self.host = host
-        sendings = BrowserSendings(host.program, folder: host.folder)
+        sendings = BrowserSendings(host.waft)
     }
 
     /// Serves one connection until it is closed.

@@ -43,7 +43,8 @@ struct DeskCommand: AsyncParsableCommand {
         do {
             try context.home.makeFolders()
             listener = try await DeskListener.bind(
-                program: DeskProgram(path: try OwnPrograms.running()), name: context.settings.name,
+                program: DeskProgram(path: try OwnPrograms.running()), waft: context.waft,
+                name: context.settings.name,
                 version: Version.text, shared: files.map(whole),
                 types: context.home.typeRegistry, run: context.home.run,
                 logger: context.logger("waft"))

@@ -43,6 +43,11 @@ final class SendRendering: Sendable {
     }
 
     func show(_ step: SendStep, to peer: String) {
+        if json {
+            if case .event(.progressed) = step, !throttle.isDue() { return }
+            for line in step.lines(to: peer) { print(line) }
+            return
+        }
         switch step {
         case .event(let event): show(event, to: peer)
         case .ended(let lines): end(lines, to: peer)
@@ -57,14 +62,10 @@ final class SendRendering: Sendable {
         case .connected(let id, let name):
             let person = people.person(id, callingItself: name)
             state.withLock { $0.courses[peer] = Course(peer: person) }
-            if !json { status("waiting for \(person.line) to accept \(Glyph.ellipsis)") }
+            status("waiting for \(person.line) to accept \(Glyph.ellipsis)")
         case .remarked(let remark):
-            if json {
-                print(RemarkLine(to: peer, reason: remark))
-            } else {
-                Console.shared.endStatus()
-                Console.shared.note("waft: \(TerminalText.escaped(remark, limit: 1_000))")
-            }
+            Console.shared.endStatus()
+            Console.shared.note("waft: \(TerminalText.escaped(remark, limit: 1_000))")
         case .offered(let offer):
             let only = offer.items.count == 1 ? offer.items.first : nil
             let items = only.map { TerminalText.escaped($0.name.text) } ?? "\(offer.items.count) items"
@@ -74,13 +75,9 @@ final class SendRendering: Sendable {
                 state.courses[peer]?.items = items
                 state.courses[peer]?.cancellation.again = again
             }
-            if json { print(OfferedLine(offer, to: peer)) }
-        case .answered(let verdict):
-            if json { print(VerdictLine(verdict, to: peer)) }
+        case .answered: break
         case .busy(let reason, let cause):
-            if json {
-                print(BusyLine(to: peer, reason: reason.isEmpty ? nil : reason, cause: cause))
-            } else if cause == .receiverStopped {
+            if cause == .receiverStopped {
                 status(
                     "\(TerminalText.escaped(peer, limit: 64)) stopped receiving; trying again \(Glyph.ellipsis)")
             } else {
@@ -91,9 +88,7 @@ final class SendRendering: Sendable {
         case .progressed(let bytes, let total, let moved):
             progressed(bytes, total, moved, to: peer)
         case .resuming(let reason):
-            if json {
-                print(ResumingLine(to: peer, reason: reason))
-            } else if !quiet {
+            if !quiet {
                 Console.shared.endStatus()
                 Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 1_000)); resuming \(Glyph.ellipsis)")
             }
@@ -104,11 +99,7 @@ final class SendRendering: Sendable {
                 state.courses[peer]?.cancellation.isStored = true
                 return state.courses[peer]?.peer.line ?? TerminalText.escaped(peer, limit: 64)
             }
-            if json {
-                print(HandlingLine(to: peer))
-            } else {
-                status("stored at \(name); waiting for its handlers \(Glyph.ellipsis)")
-            }
+            status("stored at \(name); waiting for its handlers \(Glyph.ellipsis)")
         }
     }
 
@@ -126,10 +117,9 @@ final class SendRendering: Sendable {
             state.courses[peer]?.cancellation.bytes = bytes
             state.courses[peer]?.cancellation.total = total
         }
-        guard json || progress == .lines || (progress == .bar && Console.shared.isInteractive) else { return }
+        guard progress == .lines || (progress == .bar && Console.shared.isInteractive) else { return }
         let now = ContinuousClock.now
         guard throttle.isDue(at: now) else { return }
-        if json { return print(SendingLine(to: peer, bytes: bytes, total: total)) }
         let (text, kept): (String?, String?) = state.withLock { state in
             guard var course = state.courses[peer] else { return (nil, nil) }
             let kept = course.hasToldKept ? nil : ResumeWords.line(bytes: bytes, of: total, moved: moved)
@@ -154,15 +144,8 @@ final class SendRendering: Sendable {
         Console.shared.endStatus()
         state.withLock { $0.courses[peer] = nil }
         let advice = failure.advice.map { TerminalText.escaped($0, limit: 1_000) }
-        if json {
-            let hint = advice.isEmpty ? nil : advice.joined(separator: "; ")
-            var line = FailedLine(exit, failure.description, hint: hint)
-            (line.to, line.cause) = (peer, failure.cause)
-            print(line)
-        } else {
-            let lines = [TerminalText.escaped(failure.description, limit: 1_000)] + advice
-            Console.shared.note("waft: " + lines.joined(separator: "\n  "))
-        }
+        let lines = [TerminalText.escaped(failure.description, limit: 1_000)] + advice
+        Console.shared.note("waft: " + lines.joined(separator: "\n  "))
     }
 
     /// Prints the outcome of each item.
@@ -170,10 +153,6 @@ final class SendRendering: Sendable {
         Console.shared.endStatus()
         let receiver = state.withLock { $0.courses.removeValue(forKey: peer) }?.peer.line
         for (source, line) in zip(sources, lines) {
-            if json {
-                print(line)
-                continue
-            }
             let shown = TerminalText.escaped(["text", "url"].contains(source.origin) ? line.name : source.origin)
             let text =
                 "\(shown) \(Glyph.arrow) \(receiver ?? TerminalText.escaped(peer, limit: 64)): "

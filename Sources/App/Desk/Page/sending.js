@@ -12,9 +12,6 @@ function begin(peer, items) {
 	return transfer;
 }
 
-// A reason without the path at which the gateway keeps an item.
-const pathless = reason => reason?.replace(/"?\/[^"]*\/item-\d+"?:? ?/, "");
-
 function take(transfer, line) {
 	switch (line.event) {
 	case "offered": Object.assign(transfer, {state: "asking", items: line.items, count: line.count, total: line.size ?? transfer.total}); break;
@@ -33,7 +30,7 @@ function take(transfer, line) {
 		else {
 			// An answer such as `declined` says more than that the item has failed.
 			const {state} = transfer.results.find(r => r.item === line.item) ?? {};
-			settle(transfer, {...line, reason: pathless(line.reason)}, state && state !== "stored" ? state : "failed");
+			settle(transfer, line, state && state !== "stored" ? state : "failed");
 		}
 		break;
 	case "queued": transfer.queued = line.job; break;

@@ -1,8 +1,10 @@
 import CLinuxShims
 import Foundation
 import Glibc
+import Lines
 import NIOCore
 import NIOPosix
+import Operations
 import Subprocess
 import Synchronization
 package import SystemCalls
@@ -25,8 +27,19 @@ package struct DeskProgram: Sendable {
     struct End: Sendable {
         /// The exit code; 128 and the number of the signal that ended it.
         var exit: Int
-        /// The beginning of standard error.
+        /// The beginning of standard error, or the reason of an operation's failure.
         var errors: String
+
+        init(exit: Int, errors: String) { (self.exit, self.errors) = (exit, errors) }
+
+        /// The end of an operation.
+        init(_ body: () async throws(WaftError) -> WaftExit) async {
+            do throws(WaftError) {
+                self.init(exit: Int(try await body().rawValue), errors: "")
+            } catch {
+                self.init(exit: Int(error.code.rawValue), errors: error.reason)
+            }
+        }
     }
 
     /// The standard input of a verb.

@@ -1,24 +1,19 @@
 import Foundation
-import Glibc
+import ItemSources
+import Lines
 import NIOCore
+import Operations
+import Sharing
 import Synchronization
-import SystemCalls
 import WebPages
 
-/// Items of a browser on their way to a peer.
+/// Items of a browser on their way to a peer or an activity. Each goes through, and is stored nowhere.
 final class BrowserSending: Sendable {
     /// Items of one sending.
     static let items = 1_000
 
-    private struct Course {
-        var task: Task<DeskProgram.End, Never>?
-        var isCancelled = false
-        /// Numbers of the items whose bytes are asked for, until they come.
-        var asked: Set<Int> = []
-    }
-
     struct Wanted: Decodable, Sendable {
-        struct Item: Codable, Sendable {
+        struct Item: Decodable, Sendable {
             var name: String
             var size: UInt64?
             /// `file`, or `tree` for a folder, whose bytes are a tar archive.
@@ -39,140 +34,147 @@ final class BrowserSending: Sendable {
         var subject: String?
     }
 
+    private struct Course {
+        /// Bytes that are asked for, by the numbers of their items, until they come.
+        var asked: [Int: HandedBytes] = [:]
+        /// All that were asked for.
+        var all: [HandedBytes] = []
+        var work: Task<DeskProgram.End, Never>?
+    }
+
+    /// The time in which a sending that is cancelled can take leave of the peer.
+    private static let goodbye: Duration = .seconds(3)
+    /// Between two lines about the progress.
+    private static let pause: Duration = .milliseconds(100)
+
     let name = WebSecret.make()
-    private let course = Mutex(Course())
     private let wanted: Wanted
-    private let program: DeskProgram
-    private let folder: String
+    private let waft: Waft
+    private let cancellation = Cancellation()
+    private let course = Mutex(Course())
 
-    /// - Throws: an error of the disk.
-    init(_ wanted: Wanted, _ program: DeskProgram, below parent: String) throws {
-        (self.wanted, self.program) = (wanted, program)
-        folder = parent + "/" + name
-        try systemCall { mkdir(folder, 0o700) }
-        do {
-            try systemCall { mkfifo(folder + "/wanted", 0o600) }
-            for (number, item) in wanted.items.enumerated() {
-                try systemCall { mkfifo(folder + "/data-\(number)", 0o600) }
-                let placeholder = try JSONEncoder().encode(item)
-                guard
-                    FileManager.default.createFile(
-                        atPath: folder + "/placeholder-\(number)", contents: placeholder,
-                        attributes: [.posixPermissions: 0o600]),
-                    FileManager.default.createFile(
-                        atPath: source(number), contents: Data(script(number).utf8),
-                        attributes: [.posixPermissions: 0o700])
-                else { throw SystemError.last }
-            }
-        } catch {
-            remove()
-            throw error
-        }
-    }
+    init(_ wanted: Wanted, _ waft: Waft) { (self.wanted, self.waft) = (wanted, waft) }
 
-    private func source(_ number: Int) -> String { folder + "/item-\(number)" }
-
-    /// The folder's name has no characters that a shell knows: it is made of a setting's folder and of a secret.
-    private func script(_ number: Int) -> String {
-        """
-        #!/bin/sh
-        cd "${0%/*}" || exit 2
-        case $1 in
-        placeholder) exec cat placeholder-\(number) ;;
-        item) echo \(number) >wanted; exec cat data-\(number) ;;
-        esac
-        exit 2
-
-        """
-    }
-
-    /// Ends the program that sends, as Ctrl-C does.
+    /// Ends the sending, as Ctrl-C does.
     func cancel() {
-        course.withLock { course in
-            course.isCancelled = true
-            course.task?.cancel()
+        cancellation.request()
+        let (bytes, work) = course.withLock { ($0.all, $0.work) }
+        for item in bytes { item.finish(isWhole: false) }
+        Task {
+            try? await Task.sleep(for: Self.goodbye)
+            work?.cancel()
         }
     }
 
-    func remove() { try? FileManager.default.removeItem(atPath: folder) }
+    /// The bytes of an item that are asked for; nil if they are not, or another request brings them.
+    func take(_ number: Int) -> HandedBytes? { course.withLock { $0.asked.removeValue(forKey: number) } }
 
-    /// Offers the items, and follows the sending to its end.
-    /// - Parameters:
-    ///   - take: gets the lines of `waft send --json`.
-    ///   - isWanted: called when the bytes of an item are to come.
-    func run(
-        take: @escaping @Sendable ([UInt8]) async throws -> Void, isWanted: @escaping @Sendable (Int) async -> Void
-    ) async -> DeskProgram.End {
-        var words = ["send", "--json", "--to=\(wanted.to ?? "")"]
-        words.append(wanted.queue == true ? "--queue" : "--partial")
-        if let wait = wanted.wait { words.append("--wait=\(wait)") }
-        if let activity = wanted.activity { words = ["share", "--json", "--activity=\(activity)"] }
-        if let subject = wanted.subject { words.append("--subject=\(subject)") }
-        words += sources
-        // Open for writing too: the pipe has no end between two programs.
-        let pipe = open(folder + "/wanted", O_RDWR | O_CLOEXEC | O_NONBLOCK)
-        guard pipe >= 0 else { return DeskProgram.End(exit: 1, errors: "\(SystemError.last)") }
-        let watch = Task {
-            // By the only reader: its number may be another file's as soon as it is closed.
-            defer { close(pipe) }
-            var text = ""
-            while !Task.isCancelled {
-                var bytes = [UInt8](repeating: 0, count: 256)
-                let count = read(pipe, &bytes, bytes.count)
-                if count > 0 {
-                    text += String(decoding: bytes[..<count], as: UTF8.self)
-                    while let end = text.firstIndex(of: "\n") {
-                        if let number = Int(text[..<end]) {
-                            course.withLock { _ = $0.asked.insert(number) }
-                            await isWanted(number)
-                        }
-                        text = String(text[text.index(after: end)...])
-                    }
-                } else {
-                    try? await Task.sleep(for: .milliseconds(50))
+    /// Offers the items, and follows the sending to its end. If the task is cancelled, so is the sending.
+    func run(_ lines: DeskLines) async -> DeskProgram.End {
+        let (documents, feed) = AsyncStream<String>.makeStream()
+        let work = Task { [self] in
+            defer { feed.finish() }
+            return await DeskProgram.End { () async throws(WaftError) in
+                do throws(WaftError) {
+                    let sources = try sources { feed.yield("{\"event\":\"wanted\",\"item\":\($0)}") }
+                    return try await send(sources) { feed.yield($0.json) }
+                } catch {
+                    feed.yield(FailedLine(error.code, error.reason, hint: error.hint, others: error.others).json)
+                    throw error
                 }
             }
         }
-        defer { watch.cancel() }
-        let call = words
-        let task = Task { [program] in await program.run(call, take: take) }
-        course.withLock { course in
-            course.task = task
-            if course.isCancelled { task.cancel() }
-        }
+        course.withLock { $0.work = work }
         return await withTaskCancellationHandler {
-            await task.value
+            for await document in documents {
+                guard (try? await lines.add(Array((document + "\n").utf8))) != nil else {
+                    cancel()
+                    break
+                }
+            }
+            return await work.value
         } onCancel: {
-            task.cancel()
+            cancel()
         }
     }
-
-    /// `F_SETPIPE_SZ`, which the Glibc module does not export.
-    private static let setPipeSize: Int32 = 1_031
-
-    private var sources: [String] { wanted.items.indices.flatMap { ["--source", source($0)] } }
 
     /// Lists the activities that can take the items. Peers are none of them here.
-    func listActivities(take: @escaping @Sendable ([UInt8]) async throws -> Void) async -> DeskProgram.End {
-        await program.run(
-            ["share", "--list", "--json", "--exclude-activity", "org.waft.activity.airdrop"] + sources, take: take)
+    func listActivities(_ lines: DeskLines) async -> DeskProgram.End {
+        await DeskProgram.End { () async throws(WaftError) in
+            let items = ShareItems(try sources { _ in }, paths: [], subject: nil)
+            let activities = try waft.activities(excluding: [Activity.airdrop.type])
+            let possible = await activities.lines(for: items)
+            for line in possible { try? await lines.add(Array((line.json + "\n").utf8)) }
+            guard possible.contains(where: { $0.reason == nil }) else {
+                throw WaftError(.ineligible, "\(items.title): nothing can be done with it here")
+            }
+            return .done
+        }
     }
 
-    /// Whether the bytes of an item are asked for, and have not come.
-    func asks(for number: Int) -> Bool { course.withLock { $0.asked.contains(number) } }
-
-    /// Opens the pipe into which the bytes of an item go; nil if nothing reads there yet: the program asks for the bytes
-    /// a moment before it opens its end.
-    func pipe(for number: Int) -> Int32? {
-        let pipe = open(folder + "/data-\(number)", O_WRONLY | O_CLOEXEC | O_NONBLOCK)
-        guard pipe >= 0 else { return nil }
-        // Of two that bring the bytes of one item, the first has the pipe.
-        guard course.withLock({ $0.asked.remove(number) }) != nil else {
-            close(pipe)
-            return nil
+    /// - Parameter isWanted: called when the bytes of an item are to come.
+    private func sources(_ isWanted: @escaping @Sendable (Int) -> Void) throws(WaftError) -> [any ItemSource] {
+        var sources: [any ItemSource] = []
+        for (number, item) in wanted.items.enumerated() {
+            do throws(SourceError) {
+                sources.append(
+                    try HandedSource(
+                        name: item.name, kind: item.kind == "tree" ? .tree : .file, size: item.size,
+                        entries: item.entries
+                    ) { [self] bytes in
+                        course.withLock { course in
+                            course.asked[number] = bytes
+                            course.all.append(bytes)
+                        }
+                        if cancellation.isRequested { bytes.finish(isWhole: false) }
+                        isWanted(number)
+                    })
+            } catch {
+                throw WaftError(error)
+            }
         }
-        // Room for the bytes between two looks at the pipe. A smaller pipe is slower, and does too.
-        _ = fcntl(pipe, Self.setPipeSize, Int32(1 << 20))
-        return pipe
+        return sources
+    }
+
+    private func send(
+        _ sources: [any ItemSource], _ show: @escaping @Sendable (any Line) -> Void
+    ) async throws(WaftError) -> WaftExit {
+        if let activity = wanted.activity { return try await share(sources, activity, show) }
+        let options = try waft.sendOptions(subject: wanted.subject, isAwaited: wanted.wait == "opened")
+        let peer = wanted.to ?? ""
+        if wanted.queue == true {
+            let items = QueuedItems(sources, paths: [], texts: [], urls: [], isSnapshot: false, days: nil)
+            for job in try await waft.outbox.add(items, to: [peer], options, cancellation: cancellation) { show(job) }
+            show(DoneLine(exit: .done))
+            return .done
+        }
+        let last = Mutex(ContinuousClock.now - Self.pause)
+        let exit = try await waft.send(sources, to: peer, options, cancellation: cancellation) { step, peer in
+            if case .event(.progressed) = step {
+                let isDue = last.withLock { last in
+                    guard last.duration(to: .now) >= Self.pause else { return false }
+                    last = .now
+                    return true
+                }
+                guard isDue else { return }
+            }
+            for line in step.lines(to: peer) { show(line) }
+        }
+        show(DoneLine(exit: exit))
+        return exit
+    }
+
+    private func share(
+        _ sources: [any ItemSource], _ type: String, _ show: @Sendable (any Line) -> Void
+    ) async throws(WaftError) -> WaftExit {
+        let items = ShareItems(sources, paths: [], subject: wanted.subject)
+        let activities = try waft.activities()
+        let activity = try activities.activity(type)
+        var completion = CompletedLine()
+        completion.activity = activity.type
+        try await activities.check(activity, items)
+        completion.returnedItems = try await activities.perform(activity, items).returnedItems
+        show(completion)
+        return .done
     }
 }

@@ -14,7 +14,73 @@ package enum SendStep: Sendable {
     case failed(SendError, WaftExit)
 }
 
+extension SendStep {
+    /// - Parameter peer: as it was named.
+    package func lines(to peer: String) -> [any Line] {
+        switch self {
+        case .ended(let lines): return lines
+        case .failed(let failure, let exit):
+            let hint = failure.advice.isEmpty ? nil : failure.advice.joined(separator: "; ")
+            var line = FailedLine(exit, failure.description, hint: hint)
+            (line.to, line.cause) = (peer, failure.cause)
+            return [line]
+        case .event(let event):
+            return switch event {
+            case .connected, .settled: []
+            case .remarked(let remark): [RemarkLine(to: peer, reason: remark)]
+            case .offered(let offer): [OfferedLine(offer, to: peer)]
+            case .answered(let verdict): [VerdictLine(verdict, to: peer)]
+            case .busy(let reason, let cause):
+                [BusyLine(to: peer, reason: reason.isEmpty ? nil : reason, cause: cause)]
+            case .progressed(let bytes, let total, _): [SendingLine(to: peer, bytes: bytes, total: total)]
+            case .resuming(let reason): [ResumingLine(to: peer, reason: reason)]
+            case .handling: [HandlingLine(to: peer)]
+            }
+        }
+    }
+}
+
 extension Waft {
+    /// The options of a sending that says no more.
+    /// - Parameters:
+    ///   - subject: one line.
+    ///   - isAwaited: whether the answers of handlers are waited for.
+    /// - Throws: `WaftError` `usage` for a subject that is none.
+    package func sendOptions(subject: String? = nil, isAwaited: Bool = false) throws(WaftError) -> SendOptions {
+        var options = SendOptions()
+        options.annotation[SourceApplication.key] = SourceApplication.send
+        (options.wait, options.takesPart) = (isAwaited ? .opened : .stored, true)
+        if let subject {
+            guard let line = Offer.subject(subject) else {
+                throw WaftError(.usage, "the subject is one line of at most \(Offer.subjectBytes) bytes")
+            }
+            options.annotation[Offer.subjectKey] = line
+        }
+        return options
+    }
+
+    /// Sends items to one peer.
+    /// - Parameters:
+    ///   - peer: its name, the beginning of its id, or an address.
+    ///   - cancellation: as below.
+    ///   - see: called for each step, in order.
+    /// - Returns: the exit code of the first item that failed; `interrupted` if the sending was cancelled.
+    /// - Throws: `WaftError` `usage` for a text that names no peer.
+    package func send(
+        _ sources: [any ItemSource], to peer: String, _ options: SendOptions, cancellation: Cancellation,
+        _ see: @escaping @Sendable (SendStep, _ peer: String) -> Void
+    ) async throws(WaftError) -> WaftExit {
+        let reference: PeerReference
+        do throws(PeerReference.FormatError) {
+            reference = try PeerReference(peer)
+        } catch {
+            throw WaftError(.usage, error.description)
+        }
+        let exits = await send(sources, to: [reference], by: try finder(), options, cancellation: cancellation, see)
+        guard let fault = exits.first(where: { $0 != .done }) else { return .done }
+        return cancellation.isRequested ? .interrupted : fault
+    }
+
     /// Sends items to peers, side by side.
     /// - Parameters:
     ///   - finder: looks for the peers.
