@@ -1,3 +1,5 @@
+import Foundation
+import Glibc
 import Sharing
 import TestSupport
 import Testing
@@ -8,17 +10,18 @@ import UniformTypes
 /// Hands `pieces` over from a thread of its own.
 private func handing(_ pieces: [[UInt8]], isWhole: Bool = true) -> @Sendable (HandedBytes) -> Void {
     { bytes in
-        Task.detached {
+        // Not a task: the reader blocks, and there may be no other thread for tasks.
+        Thread {
             for piece in pieces {
                 var rest = piece[...]
                 while !rest.isEmpty {
                     guard let count = rest.withUnsafeBytes({ bytes.write($0) }) else { return }
                     rest = rest.dropFirst(count)
-                    await Task.yield()
+                    if count == 0 { sched_yield() }
                 }
             }
             bytes.finish(isWhole: isWhole)
-        }
+        }.start()
     }
 }
 
