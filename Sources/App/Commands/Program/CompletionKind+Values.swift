@@ -1,5 +1,6 @@
 import ArgumentParser
 import Contacts
+import Operations
 import Settings
 import UniformTypes
 

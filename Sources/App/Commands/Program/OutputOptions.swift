@@ -1,6 +1,7 @@
 import ArgumentParser
 import Lines
 import Operations
+import Sharing
 
 /// A line in words for people. Foreign text is escaped.
 protocol WordedLine: Line {

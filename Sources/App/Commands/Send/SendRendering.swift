@@ -44,7 +44,7 @@ final class SendRendering: Sendable {
 
     func show(_ step: SendStep, to peer: String) {
         if json {
-            if case .event(.progressed) = step, !throttle.isDue() { return }
+            if step.isProgress, !throttle.isDue() { return }
             for line in step.lines(to: peer) { print(line) }
             return
         }

@@ -150,7 +150,7 @@ final class BrowserSending: Sendable {
         }
         let last = Mutex(ContinuousClock.now - Self.pause)
         let exit = try await waft.send(sources, to: peer, options, cancellation: cancellation) { step, peer in
-            if case .event(.progressed) = step {
+            if step.isProgress {
                 let isDue = last.withLock { last in
                     guard last.duration(to: .now) >= Self.pause else { return false }
                     last = .now

@@ -15,6 +15,9 @@ package enum SendStep: Sendable {
 }
 
 extension SendStep {
+    /// Whether it says only that bytes have moved. There are many.
+    package var isProgress: Bool { if case .event(.progressed) = self { true } else { false } }
+
     /// - Parameter peer: as it was named.
     package func lines(to peer: String) -> [any Line] {
         switch self {

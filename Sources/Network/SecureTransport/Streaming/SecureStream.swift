@@ -1,7 +1,6 @@
 internal import CLinuxShims
 internal import Glibc
 package import NIOCore
-internal import NIOCore
 private import Synchronization
 internal import SystemCalls
 
