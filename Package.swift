@@ -326,10 +326,9 @@ let package = Package(
             .app, "Commands",
             [
                 "Desk", "Lines", "Operations", "Control", "Sharing", "UniformTypes", "ContentCheck", "Inbox",
-                "ItemSources", "HandlerCatalog", "HookSandbox", "Contacts", "Outbox", "CLinuxShims", "Executors",
-                "Streams", "Endpoints", "Receiving", "Sending", "Settings", "SystemCalls", "Discovery",
-                "ServiceManager", "Protection", "QRCodes", "Secrets", argumentParser, logging, lifecycle,
-                subprocess, systemPackage,
+                "ItemSources", "HandlerCatalog", "Contacts", "Outbox", "CLinuxShims", "Executors", "Streams",
+                "Endpoints", "Receiving", "Sending", "Settings", "SystemCalls", "ServiceManager", "Protection",
+                "QRCodes", "Secrets", argumentParser, logging, lifecycle, subprocess, systemPackage,
             ],
             tests: ["Digests"]
         )
