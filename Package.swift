@@ -26,6 +26,7 @@ let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-s
 
 /// The storeys of the house, from the top to the bottom: imports go down or stay (`Sources/README.md`).
 enum Storey: String {
+    case faces = "Faces"
     case app = "App"
     case handling = "Handling"
     case dialects = "Dialects"
@@ -69,6 +70,8 @@ let package = Package(
     products: [
         .executable(name: "waft", targets: ["waft"]),
         .executable(name: "wafthook", targets: ["wafthook"]),
+        // For Swift programs of others.
+        .library(name: "WaftKit", targets: ["WaftKit"]),
     ],
     dependencies: [
         // Event loops, channels and the HTTP/1.1 codec: everything that crosses the network.
@@ -152,6 +155,11 @@ let package = Package(
             dependencies: ["Age", "FakeLogind", "Protection", "Secrets", "TestSupport", subprocess, systemPackage],
             exclude: ["Fixtures"],
             swiftSettings: strict),
+        // A program as others write it over WaftKit. WaftKitTests run it.
+        .executableTarget(
+            name: "send-and-answer", dependencies: ["WaftKit"], path: "Scripts/examples",
+            exclude: ["README.md", "append-notes", "photos-by-date", "print-pdf", "todolist"],
+            sources: ["send-and-answer.swift"], swiftSettings: strict),
         // Programs that others wrote, installed by Scripts/setup-interop.
         .testTarget(
             name: "InteropTests", dependencies: [subprocess, systemPackage], swiftSettings: strict),
@@ -330,6 +338,12 @@ let package = Package(
                 "Endpoints", "Receiving", "Sending", "Settings", "SystemCalls", "ServiceManager", "Protection",
                 "QRCodes", "Secrets", argumentParser, logging, lifecycle, subprocess, systemPackage,
             ],
-            tests: ["Digests"]
+            tests: ["Digests", "HookSandbox"]
         )
+        + module(
+            .faces, "WaftKit",
+            [
+                "Control", "Endpoints", "Journal", "Lines", "Operations", "Sending", "Settings", "Sharing", logging,
+            ],
+            tests: ["Contacts", "Receiving", "send-and-answer"])
 )
