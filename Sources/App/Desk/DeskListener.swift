@@ -26,13 +26,14 @@ package struct DeskListener: Sendable {
 
     /// Binds both ports.
     /// - Parameters:
-    ///   - waft: of the user.
+    ///   - waft: the Waft with the settings as they are now. It throws for settings with faults.
     ///   - types: all that are known.
     ///   - run: the private folder of the session.
     ///   - shared: absolute paths that are to be shared.
     /// - Throws: `ListenerError`, `SystemError`.
     package static func bind(
-        program: DeskProgram, waft: Waft, name: String, version: String, shared: [String],
+        program: DeskProgram, waft: @escaping @Sendable () throws(WaftError) -> Waft, name: String, version: String,
+        shared: [String],
         types: @escaping @Sendable () -> TypeRegistry, run: String, logger: Logger
     ) async throws -> DeskListener {
         let (pages, previews) = (try await bind(logger), try await bind(logger))

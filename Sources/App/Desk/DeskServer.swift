@@ -13,7 +13,8 @@ package final class DeskServer: Sendable {
     /// The desk's surroundings.
     package struct Host: Sendable {
         package var program: DeskProgram
-        package var waft: Waft
+        /// The Waft with the settings as they are now. It throws for settings with faults.
+        package var waft: @Sendable () throws(WaftError) -> Waft
         package var door: DeskDoor
         package var windows: DeskWindows
         /// The values of `Host` that are this desk's: loopback with its port.
@@ -28,7 +29,8 @@ package final class DeskServer: Sendable {
         /// All types that are known. Blocks on the disk.
         package var types: @Sendable () -> TypeRegistry
         package init(
-            program: DeskProgram, waft: Waft, door: DeskDoor, windows: DeskWindows, authorities: Set<String>,
+            program: DeskProgram, waft: @escaping @Sendable () throws(WaftError) -> Waft, door: DeskDoor,
+            windows: DeskWindows, authorities: Set<String>,
             previews: String,
             name: String, version: String, shared: [String], types: @escaping @Sendable () -> TypeRegistry
         ) {

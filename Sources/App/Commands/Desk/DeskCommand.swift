@@ -43,7 +43,7 @@ struct DeskCommand: AsyncParsableCommand {
         do {
             try context.home.makeFolders()
             listener = try await DeskListener.bind(
-                program: DeskProgram(path: try OwnPrograms.running()), waft: context.waft,
+                program: DeskProgram(path: try OwnPrograms.running()), waft: waft,
                 name: context.settings.name,
                 version: Version.text, shared: files.map(whole),
                 types: context.home.typeRegistry, run: context.home.run,
@@ -71,6 +71,15 @@ struct DeskCommand: AsyncParsableCommand {
             // Ctrl-C is the normal end.
         } catch {
             guard end.isRequested else { throw error }
+        }
+    }
+
+    /// Settings with faults send nothing and call no handler: it may have to have a sandbox.
+    private static func waft() throws(WaftError) -> Waft {
+        do throws(CommandError) {
+            return try CommandContext().waft
+        } catch {
+            throw WaftError(error.exit, error.message, hint: error.hint, others: error.others)
         }
     }
 

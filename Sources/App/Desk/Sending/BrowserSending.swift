@@ -49,11 +49,14 @@ final class BrowserSending: Sendable {
 
     let name = WebSecret.make()
     private let wanted: Wanted
-    private let waft: Waft
+    private let currentWaft: @Sendable () throws(WaftError) -> Waft
     private let cancellation = Cancellation()
     private let course = Mutex(Course())
 
-    init(_ wanted: Wanted, _ waft: Waft) { (self.wanted, self.waft) = (wanted, waft) }
+    /// - Parameter waft: the Waft with the settings as they are now. It throws for settings with faults.
+    init(_ wanted: Wanted, _ waft: @escaping @Sendable () throws(WaftError) -> Waft) {
+        (self.wanted, currentWaft) = (wanted, waft)
+    }
 
     /// Ends the sending, as Ctrl-C does.
     func cancel() {
@@ -102,7 +105,7 @@ final class BrowserSending: Sendable {
     func listActivities(_ lines: DeskLines) async -> DeskProgram.End {
         await DeskProgram.End { () async throws(WaftError) in
             let items = ShareItems(try sources { _ in }, paths: [], subject: nil)
-            let activities = try waft.activities(excluding: [Activity.airdrop.type])
+            let activities = try currentWaft().activities(excluding: [Activity.airdrop.type])
             let possible = await activities.lines(for: items)
             for line in possible { try? await lines.add(Array((line.json + "\n").utf8)) }
             guard possible.contains(where: { $0.reason == nil }) else {
@@ -140,6 +143,7 @@ final class BrowserSending: Sendable {
         _ sources: [any ItemSource], _ show: @escaping @Sendable (any Line) -> Void
     ) async throws(WaftError) -> WaftExit {
         if let activity = wanted.activity { return try await share(sources, activity, show) }
+        let waft = try currentWaft()
         let options = try waft.sendOptions(subject: wanted.subject, isAwaited: wanted.wait == "opened")
         let peer = wanted.to ?? ""
         if wanted.queue == true {
@@ -168,7 +172,7 @@ final class BrowserSending: Sendable {
         _ sources: [any ItemSource], _ type: String, _ show: @Sendable (any Line) -> Void
     ) async throws(WaftError) -> WaftExit {
         let items = ShareItems(sources, paths: [], subject: wanted.subject)
-        let activities = try waft.activities()
+        let activities = try currentWaft().activities()
         let activity = try activities.activity(type)
         var completion = CompletedLine()
         completion.activity = activity.type

@@ -6,7 +6,7 @@ final class BrowserSendings: Sendable {
     /// Sendings at the same time.
     static let maximum = 32
 
-    private let waft: Waft
+    private let waft: @Sendable () throws(WaftError) -> Waft
     private let state = Mutex(State())
 
     private struct State {
@@ -16,7 +16,7 @@ final class BrowserSendings: Sendable {
         func place(of name: String) -> Int? { sendings.firstIndex { $0.sending.name == name } }
     }
 
-    init(_ waft: Waft) { self.waft = waft }
+    init(_ waft: @escaping @Sendable () throws(WaftError) -> Waft) { self.waft = waft }
 
     subscript(name: String) -> BrowserSending? {
         state.withLock { state in state.place(of: name).map { state.sendings[$0].sending } }

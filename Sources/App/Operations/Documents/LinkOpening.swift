@@ -21,6 +21,7 @@ extension Waft {
     /// Runs handlers' programs for a person, beside the receiver.
     /// - Throws: as `linkOpening`.
     func handlerRunner() throws(WaftError) -> HandlerRunner {
+        if let settingsFault { throw settingsFault }
         let inbox = try trustedInbox
         do {
             try home.makeFolders()
