@@ -44,7 +44,7 @@ package struct RuleLine: Line {
     }
 }
 
-/// What would happen to an item that is offered, and why.
+/// The decision about an offered item, and its reason.
 package struct PolicyDecisionLine: Line {
     package static let event = "policyDecision"
 

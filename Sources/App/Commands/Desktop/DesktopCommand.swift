@@ -124,7 +124,7 @@ extension DesktopLine: WordedLine {
         }
     }
 
-    /// What to do next.
+    /// The next step.
     fileprivate var advice: String? {
         switch state {
         case "missing": "to install it: waft desktop install"

@@ -107,7 +107,7 @@ extension VerifiedLine: WordedLine {
         return [(["\(ok) ok\(sealed)"] + findings.map { "\($0.1) \($0.0)" }).joined(separator: ", ")]
     }
 
-    /// What the user can do about it.
+    /// The next step of the user.
     var remarks: [String] {
         (summed.map {
             ["  compared by a checksum only: \($0) (of an older Waft, or locked): that finds faults, not forgery"]

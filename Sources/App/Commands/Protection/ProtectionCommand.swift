@@ -137,7 +137,7 @@ struct ProtectionSetUpCommand: ProtectionVerb {
         return warnings.isEmpty ? nil : warnings
     }
 
-    /// The meaning of what was done.
+    /// The meaning of the new keys.
     private func words(_ line: ProtectionLine) -> [String] {
         guard recipient.isEmpty else {
             return [
