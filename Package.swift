@@ -119,7 +119,7 @@ let package = Package(
         .target(
             name: "CLinuxShims", path: "Sources/Platform/CLinuxShims", linkerSettings: [.linkedLibrary("resolv")]),
         .executableTarget(
-            name: "waft", dependencies: ["Commands"], path: "Sources/App/waft", swiftSettings: strict),
+            name: "waft", dependencies: ["CommandLine"], path: "Sources/Faces/waft", swiftSettings: strict),
         .executableTarget(
             name: "wafthook", dependencies: ["HookSandbox"], path: "Sources/Handling/wafthook", swiftSettings: strict),
         .target(
@@ -302,7 +302,7 @@ let package = Package(
             ],
             tests: ["HTTPChannel", "ToyDialect", "WaftDialect"])
         + module(
-            .app, "Desk",
+            .faces, "Desk",
             [
                 "Lines", "Operations",
                 "ItemSources", "HTTPChannel", "SecureTransport", "Sharing", "SystemCalls", "UniformTypes", "WebPages",
@@ -331,7 +331,7 @@ let package = Package(
             ],
             tests: ["UniformTypes", logging])
         + module(
-            .app, "Commands",
+            .faces, "CommandLine",
             [
                 "Desk", "Lines", "Operations", "Control", "Sharing", "UniformTypes", "ContentCheck", "Inbox",
                 "ItemSources", "HandlerCatalog", "Contacts", "Outbox", "CLinuxShims", "Executors", "Streams",

@@ -270,7 +270,7 @@ struct DeskInterfaceTests {
                 let lines = try await desk.post("/verb", #"{"words":["status"],"answers":true}"#).body
                 let split = lines.split(separator: "\n").map(String.init)
                 documents += [("begun", split.first ?? ""), ("end", split.last ?? "")]
-                let schema = Programs.root + "/Sources/App/Desk/Desk.docc/interface.schema.json"
+                let schema = Programs.root + "/Sources/Faces/Desk/Desk.docc/interface.schema.json"
                 let check = """
                     import json, sys, jsonschema
                     schema = json.load(open(sys.argv[1]))

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Checks lines of `--json` against their JSON Schema (`Commands.docc/events.schema.json`), by
+/// Checks lines of `--json` against their JSON Schema (`CommandLine.docc/events.schema.json`), by
 /// `Scripts/check.d/events`: one process for all tests.
 package final class LineContract: Sendable {
     package static let shared = LineContract()
@@ -10,7 +10,7 @@ package final class LineContract: Sendable {
     package static let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .path
-    package static let schema = root + "/Sources/App/Commands/Commands.docc/events.schema.json"
+    package static let schema = root + "/Sources/Faces/CommandLine/CommandLine.docc/events.schema.json"
 
     /// Lines in one request: the answers must fit into a pipe, because they are read only afterwards.
     private static let batch = 50

@@ -10,5 +10,5 @@ package enum UserDocument {
         ].map(article)
 
     /// The path of an article.
-    package static func article(_ name: String) -> String { "Sources/App/Commands/Commands.docc/\(name).md" }
+    package static func article(_ name: String) -> String { "Sources/Faces/CommandLine/CommandLine.docc/\(name).md" }
 }
