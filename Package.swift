@@ -304,16 +304,17 @@ let package = Package(
         + module(
             .faces, "Desk",
             [
-                "Lines", "Operations",
-                "ItemSources", "HTTPChannel", "SecureTransport", "Sharing", "SystemCalls", "UniformTypes", "WebPages",
-                "QRCodes", "CLinuxShims", nioCore, nioHTTP1, nioPosix, logging, subprocess, systemPackage,
+                "Lines", "Operations", "ItemSources", "HTTPChannel", "SecureTransport", "Sharing", "SystemCalls",
+                "UniformTypes", "WebPages", "QRCodes", "CLinuxShims", "Executors", nioCore, nioHTTP1, nioPosix,
+                logging, subprocess, systemPackage,
             ],
             tests: ["Settings"],
             embedded: [
-                "desk.html", "desk.css", "icon.svg", "words.txt", "contacts.js", "desk.js", "dom.js", "drops.js",
+                "desk.html", "desk.css", "icon.svg", "words.txt", "calls.js", "contacts.js", "desk.js", "dom.js",
+                "drops.js",
                 "events.js", "handlers.js", "history.js", "icons.js", "inbox.js", "pair.js", "parts.js", "peers.js",
                 "preview.js", "questions.js", "room.js", "send.js", "sending.js", "settings.js", "store.js", "tar.js",
-                "transfers.js", "types.js", "verbs.js", "virtual.js", "visible.js", "words.js",
+                "transfers.js", "types.js", "virtual.js", "visible.js", "words.js",
             ].map { "Page/" + $0 })
         + module(
             .app, "Lines",

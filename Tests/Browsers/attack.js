@@ -1,7 +1,7 @@
 // A foreign page tries to reach the desk whose address is in the fragment, from the window that had the desk.
 // `results` has what each way has found; `isOver` is true at the end.
 const [base, previews] = decodeURIComponent(location.hash.slice(1)).split(" ");
-const call = JSON.stringify({ words: ["visible", "off"] });
+const call = JSON.stringify({ visibility: "off" });
 const results = {};
 let isOver = false;
 
@@ -14,16 +14,16 @@ const tries = {
 	script: () => read("/desk.js"),
 	facts: () => read("/facts"),
 	entry: () => read("/enter", { method: "POST", body: "{}" }),
-	simple: () => read("/verb", { method: "POST", body: call, headers: { "content-type": "text/plain" } }),
-	json: () => read("/verb", { method: "POST", body: call, headers: { "content-type": "application/json" } }),
-	blind: () => read("/verb", { method: "POST", body: call, mode: "no-cors" }),
+	simple: () => read("/visibility", { method: "POST", body: call, headers: { "content-type": "text/plain" } }),
+	json: () => read("/visibility", { method: "POST", body: call, headers: { "content-type": "application/json" } }),
+	blind: () => read("/visibility", { method: "POST", body: call, mode: "no-cors" }),
 	navigation: () => read("/facts", { mode: "no-cors" }),
 	sending: () => read("/sendings", { method: "POST", body: '{"to":"study","items":[{"name":"a","size":1}]}' }),
 	deletion: () => read("/sendings/x", { method: "DELETE" }),
 	preview: () => read("/", { mode: "cors" }).then(() => fetch(previews + "/items/1")),
-	beacon: async () => String(navigator.sendBeacon(base + "/verb", new Blob([call], { type: "text/plain" }))),
+	beacon: async () => String(navigator.sendBeacon(base + "/visibility", new Blob([call], { type: "text/plain" }))),
 	socket: () => new Promise((yes) => {
-		const socket = new WebSocket(base.replace("http", "ws") + "/verb");
+		const socket = new WebSocket(base.replace("http", "ws") + "/visibility");
 		socket.onopen = () => yes("open");
 		socket.onerror = () => yes("refused");
 	}),
@@ -33,7 +33,7 @@ const tries = {
 		events.onerror = () => { events.close(); yes("refused"); };
 	}),
 	scripts: () => loads("script", { src: base + "/facts" }),
-	module: () => import(base + "/verbs.js").then((module) => "read " + Object.keys(module)),
+	module: () => import(base + "/calls.js").then((module) => "read " + Object.keys(module)),
 	words: () => loads("script", { src: base + "/words.txt" }),
 	picture: () => loads("img", { src: base + "/facts" }),
 	icon: () => loads("img", { src: base + "/icon.svg" }),
@@ -48,7 +48,7 @@ const tries = {
 		const frame = Object.assign(document.createElement("iframe"), { name: "target" });
 		document.body.append(frame);
 		const form = Object.assign(document.createElement("form"), {
-			method: "post", enctype: "text/plain", action: base + "/verb", target: "target",
+			method: "post", enctype: "text/plain", action: base + "/visibility", target: "target",
 		});
 		const [head, rest] = [call.slice(0, -1) + ',"x":"', '"}'];
 		form.append(Object.assign(document.createElement("input"), { type: "hidden", name: head, value: rest }));

@@ -129,17 +129,6 @@ struct Desk: Sendable {
         try await browser.click("#ask .primary")
     }
 
-    /// The program of the desk that runs a verb.
-    /// - Returns: its process.
-    func program(_ verb: String) throws -> pid_t {
-        func text(_ file: String) -> String { (try? String(contentsOfFile: "/proc/" + file, encoding: .utf8)) ?? "" }
-        let parent = "PPid:\t\(running.process.value)\n"
-        let found = try FileManager.default.contentsOfDirectory(atPath: "/proc").first {
-            text($0 + "/status").contains(parent) && text($0 + "/cmdline").split(separator: "\0").contains(verb[...])
-        }
-        return try #require(found.flatMap { pid_t($0) })
-    }
-
     /// Keeps the window's previews while the browser is elsewhere: another stream with its token is open.
     func keepingPreviews(_ body: @Sendable @escaping () async throws -> Void) async throws {
         let token: String = try await browser.script("return sessionStorage.token")

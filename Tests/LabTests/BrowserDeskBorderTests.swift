@@ -46,7 +46,7 @@ extension BrowserDeskTests {
                 try await stage.withDesk { desk, _ in
                     // The desk's own page may do it: else the test would show nothing.
                     let own =
-                        "fetch('/verb', {method: 'POST', headers: {'content-type': 'application/json', 'waft-token': sessionStorage.token}, body: \(Self.everyone)})"
+                        "fetch('/visibility', {method: 'POST', headers: {'content-type': 'application/json', 'waft-token': sessionStorage.token}, body: \(Self.everyone)})"
                     let _: Bool = try await browser.script(
                         "\(own).then(a => a.text()).then(text => {window.own = text}); return true")
                     try await browser.wait("window.own?.includes('\"exit\":0')")
@@ -130,7 +130,7 @@ extension BrowserDeskTests {
             }
         }
 
-        private static let everyone = #"'{"words":["visible","everyone"]}'"#
+        private static let everyone = #"'{"visibility":"everyone"}'"#
 
         @Test("a foreign name that leads to this machine is refused")
         func rebinding() async throws {
@@ -146,7 +146,7 @@ extension BrowserDeskTests {
                         const ask = (path, more) => fetch(path, more).then(a => found.push(a.status), () => found.push(0));
                         (async () => {
                             await ask("/facts"); await ask("/desk.js");
-                            await ask("/verb", {method: "POST", headers: {"content-type": "application/json"}, body: \(Self.everyone)});
+                            await ask("/visibility", {method: "POST", headers: {"content-type": "application/json"}, body: \(Self.everyone)});
                             await ask("/enter", {method: "POST", headers: {"content-type": "application/json"}, body: "{}"});
                         })();
                         return true;
@@ -256,7 +256,7 @@ extension BrowserDeskTests {
                         #expect(processes.output.contains("desk") && !processes.output.contains(secret))
                         for (path, more) in [
                             ("/facts", []),
-                            ("/verb", ["-H", "content-type: application/json", "-d", "{\"words\":[\"status\"]}"]),
+                            ("/contacts/me", ["-H", "content-type: application/json", "-d", "{}"]),
                             ("/enter", ["-H", "content-type: application/json", "-d", "{\"secret\":\"\"}"]),
                             ("/facts", ["-H", "waft-token: undefined"]),
                         ] {
@@ -301,8 +301,8 @@ extension BrowserDeskTests {
                     """
                     #!/bin/sh
                     read port < port
-                    for path in facts verb sendings unlock calls/1; do
-                        curl -s -m 9 -w ' %{http_code}' -H 'content-type: application/json' "http://127.0.0.1:$port/$path" -d '{"words":["visible","off"]}' >> found
+                    for path in facts visibility sendings protection/unlock calls/1; do
+                        curl -s -m 9 -w ' %{http_code}' -H 'content-type: application/json' "http://127.0.0.1:$port/$path" -d '{"visibility":"off"}' >> found
                         curl -s -m 9 -w ' %{http_code}\\n' "http://127.0.0.1:$port/$path" >> found
                     done
                     for door in "$WAFT_HOME"/run/desk-*/open.html; do cat "$door" >> found; done

@@ -49,8 +49,15 @@ extension BrowserDeskTests {
                         sending in
                         let bar = "document.querySelector('main .transfer progress')"
                         try await browser.wait("\(bar)?.value > 0.1")
-                        // The program that watches the receiver for the desk. It is started again.
-                        kill(try desk.program("offers"), SIGKILL)
+                        // The call that watches the receiver is cancelled. The window makes it again.
+                        let _: Bool = try await browser.script(
+                            """
+                            const made = performance.getEntriesByType("resource").find(e => e.name.includes("/receiver?"));
+                            const query = new URL(made.name).searchParams;
+                            fetch(`/windows/${query.get("window")}/calls/${query.get("call")}`,
+                                {method: "DELETE", headers: {"waft-token": sessionStorage.token}});
+                            return true;
+                            """)
                         try await browser.wait(for: "cannot be reached", in: "main .transfer")
                         try await browser.wait("\(bar).checkVisibility()")
                         #expect(try await !browser.text("main .transfer").contains("cannot be reached"))

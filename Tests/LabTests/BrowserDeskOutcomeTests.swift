@@ -151,8 +151,8 @@ extension BrowserDeskTests {
                     }
                     try await browser.click("main form.fields button[type=submit]")
                     // The window adds no program: it shows the command, which a shell takes as it is.
-                    try await browser.wait(for: "waft handlers add", in: "main form.fields .bad")
-                    let advice = try await browser.text("main form.fields .bad")
+                    try await browser.wait(for: "waft handlers add", in: "main form.fields pre")
+                    let advice = try await browser.text("main form.fields pre")
                     let command = try #require(advice.firstMatch(of: /waft (handlers add.*)/)?.1)
                     #expect(try await !browser.text("main .cards").contains("Copies"))
                     let added = try await desk.host.run("/bin/sh", ["-c", "'\(Programs.waft)' \(command)"])

@@ -13,12 +13,12 @@ struct DeskInterfaceTests {
                 try await withDesk(study) { beginning in
                     try await beginning.enter()
                     try await accepting.following(
-                        "/verb", #"{"words":["pair","--accept","--answer-fd","0"],"answers":true}"#
+                        "/pair", #"{"byCode":false}"#
                     ) { here in
                         try await here.says(#""event":"open""#)
                         let there =
-                            #"{"words":["pair","\#(receiver.address)","--answer-fd","0","--name","Kitchen"],"answers":true}"#
-                        try await beginning.following("/verb", there) { there in
+                            #"{"peer":"\#(receiver.address)","name":"Kitchen"}"#
+                        try await beginning.following("/pair", there) { there in
                             var digits: [String] = []
                             for (desk, text) in [(accepting, here), (beginning, there)] {
                                 digits.append(
@@ -28,7 +28,7 @@ struct DeskInterfaceTests {
                                 let call = try await text.first("a call") { text in
                                     text.firstMatch(of: /"call":"([0-9a-z]+)"/).map { String($0.1) }
                                 }
-                                #expect(try await desk.post("/calls/\(call)", #"{"input":"y\n"}"#).status == "204")
+                                #expect(try await desk.post("/calls/\(call)", #"{"answer":"y"}"#).status == "204")
                             }
                             #expect(Set(digits).count == 1)
                             try await here.says(#""event":"paired""#)
@@ -36,8 +36,8 @@ struct DeskInterfaceTests {
                             try await there.says(#""exit":0"#)
                         }
                     }
-                    #expect(try await beginning.verb("contacts").contains("Kitchen"))
-                    #expect(try await beginning.post("/calls/0", #"{"input":"y"}"#).status == "404")
+                    #expect(try await beginning.call("contacts").contains("Kitchen"))
+                    #expect(try await beginning.post("/calls/0", #"{"answer":"y"}"#).status == "404")
                 }
             }
         }
@@ -48,7 +48,7 @@ struct DeskInterfaceTests {
         try await withKitchen { kitchen, study, receiver in
             try await withDesk(kitchen) { accepting in
                 try await accepting.enter()
-                try await accepting.following("/verb", #"{"words":["pair","--code"]}"#) { here in
+                try await accepting.following("/pair", #"{"byCode":true}"#) { here in
                     let code = try await here.first("a code") { text in
                         text.firstMatch(of: /"code":"([0-9-]+)"/).map { String($0.1) }
                     }
@@ -58,8 +58,8 @@ struct DeskInterfaceTests {
                     try await withDesk(study) { beginning in
                         try await beginning.enter()
                         let typed =
-                            #"{"words":["pair","\#(receiver.address)","--code"],"input":"\#(code)\n"}"#
-                        let paired = try await beginning.post("/verb", typed)
+                            #"{"peer":"\#(receiver.address)","code":"\#(code)"}"#
+                        let paired = try await beginning.post("/pair", typed)
                         #expect(paired.body.contains(#""event":"paired""#), "\(paired)")
                     }
                     try await here.says(#""event":"paired""#)
@@ -76,7 +76,7 @@ struct DeskInterfaceTests {
             try await withDesk(kitchen) { desk in
                 try await desk.enter()
                 try "hello".write(toFile: study.home + "/a.txt", atomically: false, encoding: .utf8)
-                try await desk.following("/verb", #"{"words":["offers","--watch"]}"#) { stream in
+                try await desk.following("/receiver", "{}") { stream in
                     try await stream.says(#""event":"visibility""#)
                     _ = try await kitchen.run(arguments: ["visible", "everyone", "--for", "10m"])
                     try await stream.says(#""visibilityThen":"everyone""#)
@@ -86,7 +86,7 @@ struct DeskInterfaceTests {
                     }
                     let rest = try Date(expires, strategy: .iso8601).timeIntervalSinceNow
                     #expect(rest > 60 && rest < 120, "\(rest)")
-                    _ = try await desk.verb("accept", "1")
+                    _ = try await desk.call("offers/accept", #"{"offer":1}"#)
                     #expect(try await sending.exit == 0)
                     // From now on the study is not asked about.
                     try await kitchen.allow(study, "Study", ["--policy", "accept"])
@@ -167,7 +167,7 @@ struct DeskInterfaceTests {
                         #expect(put.status == "200", "\(put)")
                         try await lines.says(#""event":"queued""#)
                     }
-                    #expect(try await desk.verb("outbox").contains(#""to":"nowhere""#))
+                    #expect(try await desk.call("outbox").contains(#""to":"nowhere""#))
                 }
             }
         }
@@ -201,16 +201,26 @@ struct DeskInterfaceTests {
         }
     }
 
-    @Test("the activities for what a browser has are listed by its type, and one of them is run")
+    @Test("the activities for a text are listed by its type, and one of them is done")
     func activities() async throws {
         try await withKitchen { kitchen, _, _ in
+            var kitchen = kitchen
+            try FileManager.default.createDirectory(
+                atPath: kitchen.home + "/bin", withIntermediateDirectories: true)
+            try writeScript("#!/bin/sh\nprintf '%s' \"$2\" > \"$WAFT_HOME/printed\"\n", to: kitchen.home + "/bin/lp")
+            kitchen.environment["PATH"] = kitchen.home + "/bin:/usr/bin:/bin"
+            let printed = kitchen.home + "/printed"
             try await withDesk(kitchen) { desk in
                 try await desk.enter()
-                let items = #""items":[{"name":"a.txt","size":3}]"#
+                let items = #""items":[],"text":"hello""#
                 let listed = try await desk.curl(
                     desk.base + "/sendings/\(try await desk.begin("{\(items)}"))/activities")
-                #expect(listed.body.contains(#""type":"org.waft.activity.queue""#), "\(listed)")
-                #expect(!listed.body.contains("org.waft.activity.airdrop"), "\(listed)")
+                #expect(listed.body.contains(#""type":"org.waft.activity.print""#), "\(listed)")
+                #expect(listed.body.firstMatch(of: /activity.(airdrop|queue|open-in)/) == nil, "\(listed)")
+                let printing = try await desk.begin(#"{"activity":"org.waft.activity.print",\#(items)}"#)
+                let done = try await desk.curl("-N", desk.base + "/sendings/\(printing)")
+                #expect(done.body.contains(#""event":"completed""#), "\(done)")
+                #expect(FileManager.default.fileExists(atPath: printed))
                 let unknown = try await desk.begin(#"{"activity":"org.example.none",\#(items)}"#)
                 let ended = try await desk.curl("-N", desk.base + "/sendings/\(unknown)")
                 #expect(ended.body.contains(#""exit":64"#), "\(ended)")
@@ -263,11 +273,10 @@ struct DeskInterfaceTests {
                 var documents = [
                     ("facts", try await desk.curl(desk.base + "/facts").body),
                     ("code", try await desk.post("/qr", #"{"text":"x"}"#).body),
-                    ("result", try await desk.post("/unlock", #"{"passphrase":"x"}"#).body),
-                    ("message", try await desk.post("/verb", #"{"words":["edit"]}"#).body),
+                    ("message", try await desk.post("/contacts/block", "{}").body),
                     ("ticket", try await desk.post("/sendings", #"{"to":"a","items":[{"name":"a"}]}"#).body),
                 ]
-                let lines = try await desk.post("/verb", #"{"words":["status"],"answers":true}"#).body
+                let lines = try await desk.call("pair", #"{"peer":"nowhere"}"#)
                 let split = lines.split(separator: "\n").map(String.init)
                 documents += [("begun", split.first ?? ""), ("end", split.last ?? "")]
                 let schema = Programs.root + "/Sources/Faces/Desk/Desk.docc/interface.schema.json"
@@ -289,25 +298,28 @@ struct DeskInterfaceTests {
         try await withKitchen { kitchen, _, _ in
             try await withDesk(kitchen) { desk in
                 try await desk.enter()
-                let watching = #"{"words":["offers","--watch"]}"#
-                @Sendable func verbs() async throws -> String {
-                    let words = ["-c", "-P", "\(desk.process)", "-f", "offers --watch --json"]
-                    return try await kitchen.run("/usr/bin/pgrep", words).output
+                /// Connections to the control socket of the receiver.
+                @Sendable func watching() throws -> Int {
+                    try FileManager.default.contentsOfDirectory(atPath: "/proc/\(desk.process)/fd").count { name in
+                        let target = try? FileManager.default.destinationOfSymbolicLink(
+                            atPath: "/proc/\(desk.process)/fd/" + name)
+                        return target?.hasPrefix("socket:") == true
+                    }
                 }
-                #expect(try await verbs() == "0\n")
+                let before = try watching()
                 try await desk.following("/window") { lines in
                     let window = try await lines.first("a window") { text in
                         text.firstMatch(of: /"window":"([0-9a-z]{26})"/).map { String($0.1) }
                     }
                     for number in 1...12 {
-                        let begun = try await desk.post("/verb?window=\(window)&call=w\(number)", watching)
+                        let begun = try await desk.post("/receiver?window=\(window)&call=w\(number)", "{}")
                         #expect(begun.status == "202", "\(begun)")
                     }
-                    let again = try await desk.post("/verb?window=\(window)&call=w1", watching)
+                    let again = try await desk.post("/receiver?window=\(window)&call=w1", "{}")
                     #expect(again.status == "429", "\(again)")
-                    #expect(try await verbs() == "12\n")
-                    let status = try await desk.post("/verb?window=\(window)&call=s", #"{"words":["status"]}"#)
-                    #expect(status.status == "202")
+                    try await eventually { try watching() >= before + 12 }
+                    let contacts = try await desk.post("/contacts/me?window=\(window)&call=s", "{}")
+                    #expect(contacts.status == "202")
                     try await lines.says(#"{"call":"s","line":{"#)
                     let stopped = try await desk.curl("-X", "DELETE", desk.base + "/windows/\(window)/calls/w3")
                     #expect(stopped.status == "204")
@@ -316,9 +328,9 @@ struct DeskInterfaceTests {
                             .map(String.init)
                     }
                 }
-                // The verbs are gone with the window.
-                try await eventually { try await verbs() == "0\n" }
-                let late = try await desk.post("/verb?window=00000000000000000000000000&call=a", watching)
+                // The calls are gone with the window.
+                try await eventually { try watching() <= before }
+                let late = try await desk.post("/receiver?window=00000000000000000000000000&call=a", "{}")
                 #expect(late.status == "404", "\(late)")
             }
         }

@@ -11,7 +11,7 @@ struct DeskTests {
             try await withDesk(kitchen) { desk in
                 #expect(try await desk.curl(desk.base + "/").status == "200")
                 #expect(try await desk.curl(desk.base + "/facts").status == "403")
-                #expect(try await desk.post("/verb", #"{"words":["status"]}"#).status == "403")
+                #expect(try await desk.post("/contacts/me", "{}").status == "403")
                 #expect(try await desk.post("/enter", #"{"secret":"00000000000000000000000000"}"#).status == "403")
                 try await desk.enter()
                 #expect(try await desk.curl(desk.base + "/facts").body.contains("\"name\""))
@@ -28,16 +28,16 @@ struct DeskTests {
         try await withKitchen { kitchen, _, _ in
             try await withDesk(kitchen) { desk in
                 try await desk.enter()
-                let call = #"{"words":["visible","everyone"]}"#
+                let call = #"{"visibility":"everyone"}"#
                 for header in ["Origin: http://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site"] {
-                    #expect(try await desk.post("/verb", call, ["-H", header]).status == "403", "\(header)")
+                    #expect(try await desk.post("/visibility", call, ["-H", header]).status == "403", "\(header)")
                 }
-                #expect(try await desk.post("/verb", call, ["-H", "Host: evil.example"]).status == "421")
-                let form = try await desk.curl("-d", call, desk.base + "/verb")
+                #expect(try await desk.post("/visibility", call, ["-H", "Host: evil.example"]).status == "421")
+                let form = try await desk.curl("-d", call, desk.base + "/visibility")
                 #expect(form.status == "415", "\(form)")
                 let socket = try await desk.curl(
                     "-H", "Connection: Upgrade", "-H", "Upgrade: websocket", "-H", "Origin: http://evil.example",
-                    desk.base + "/verb")
+                    desk.base + "/visibility")
                 #expect(socket.status == "403", "\(socket)")
             }
         }
@@ -51,8 +51,8 @@ struct DeskTests {
                 try "<script>alert(1)</script>".write(
                     toFile: study.home + "/page.html", atomically: false, encoding: .utf8)
                 async let sending = study.run(arguments: ["send", study.home + "/page.html", "--to", receiver.address])
-                try await eventually { try await desk.verb("offers").contains("\"event\":\"offer\"") }
-                #expect(try await desk.verb("accept", "1").contains("\"event\":\"accepted\""))
+                try await eventually { try await desk.call("offers").contains("\"event\":\"offer\"") }
+                #expect(try await desk.call("offers/accept", #"{"offer":1}"#).contains("\"event\":\"accepted\""))
                 #expect(try await sending.exit == 0)
                 let facts = try await desk.curl(desk.base + "/facts").body
                 let previews = try #require(facts.replacing("\\/", with: "/").firstMatch(of: /http:[^"]*/)?.output)
@@ -98,7 +98,7 @@ struct DeskTests {
         }
     }
 
-    @Test("a long text is shown to its first mebibyte, and a verb that reads no input is not held up by it")
+    @Test("a long text is shown to its first mebibyte")
     func lengths() async throws {
         try await withKitchen { kitchen, study, receiver in
             try await kitchen.allow(study, "Study", ["--policy", "accept"])
@@ -115,13 +115,6 @@ struct DeskTests {
                     let shown = try await desk.curl(previews + "/items/1", with: false)
                     #expect(shown.status == "200" && shown.body.utf8.count == 1 << 20, "\(shown.status)")
                 }
-                let input = String(repeating: "x", count: 1 << 20)
-                try #"{"words":["config","list"],"input":"\#(input)"}"#.write(
-                    toFile: kitchen.home + "/call", atomically: false, encoding: .utf8)
-                let listed = try await desk.curl(
-                    "-H", "content-type: application/json", "--data-binary", "@\(kitchen.home)/call",
-                    desk.base + "/verb")
-                #expect(listed.body.contains("\"exit\":0"), "\(listed.body.suffix(300))")
             }
         }
     }
@@ -148,22 +141,20 @@ struct DeskTests {
         }
     }
 
-    @Test("verbs that need a terminal are refused, and a NUL in a word too")
-    func verbs() async throws {
+    @Test("a window makes the calls of the table, and changes no setting that names a program")
+    func calls() async throws {
         try await withKitchen { kitchen, _, _ in
             try await withDesk(kitchen) { desk in
                 try await desk.enter()
-                for call in [
-                    #"{"words":["config","edit"]}"#, #"{"words":["desk"]}"#, #"{"words":[]}"#,
-                    #"{"words":["receive"]}"#, #"{"words":["status","a\u0000b"]}"#,
-                ] {
-                    #expect(try await desk.post("/verb", call).status == "403", "\(call)")
+                for path in ["/verb", "/config/edit", "/desk", "/receive", "/contacts/", "/handlers/add"] {
+                    #expect(try await desk.post(path, "{}").status == "404", "\(path)")
                 }
-                #expect(try await desk.verb("nonsense").contains("does not run"))
-                let hook = try await desk.post("/verb", #"{"words":["config","set","hook","/bin/tr ue"]}"#)
-                #expect(hook.status == "403" && hook.body.contains("waft config set hook '"), "\(hook)")
+                #expect(try await desk.post("/contacts/block", "{}").status == "400")
+                let hook = try await desk.call("settings/set", #"{"setting":"hook","values":["/bin/tr ue"]}"#)
+                #expect(hook.contains(#""exit":77"#) && hook.contains("does not change"), "\(hook)")
                 #expect(try await kitchen.run(arguments: ["config", "get", "hook"]).output.contains("tr ue") == false)
-                #expect(try await desk.verb("config", "set", "name", "Nook").contains("\"exit\":0"))
+                let named = try await desk.call("settings/set", #"{"setting":"name","values":["Nook"]}"#)
+                #expect(named.contains(#""event":"settingChanged""#) && named.hasSuffix("\"exit\":0}\n"), "\(named)")
             }
         }
     }
@@ -182,9 +173,9 @@ struct DeskTests {
                     #!/bin/sh
                     read base < base
                     read token < token
-                    call='{"words":["config","set","hookSandbox","none"]}'
+                    call='{"setting":"hookSandbox","values":["none"]}'
                     for header in 'waft-token: undefined' 'cookie: waft-desk=x' "waft-token: $token"; do
-                        curl -s -m 9 -w ' %{http_code}\\n' -H "$header" -H 'content-type: application/json' -d "$call" "$base/verb" >> found
+                        curl -s -m 9 -w ' %{http_code}\\n' -H "$header" -H 'content-type: application/json' -d "$call" "$base/settings/set" >> found
                     done
                     """, in: folder)
                 let host = kitchen
@@ -199,7 +190,9 @@ struct DeskTests {
                             arguments: ["send", study.home + "/a.txt", "--to", receiver.address, "--wait", "opened"])
                         #expect(sent.exit == 0, "\(sent.errors)")
                         let found = try String(contentsOfFile: place + "/found", encoding: .utf8)
-                        #expect(found.matches(of: /\s403\n/).count == 3 && found.contains("in a terminal"), "\(found)")
+                        #expect(
+                            found.matches(of: /\s403\n/).count == 2 && found.contains("does not change this setting"),
+                            "\(found)")
                     }
                     let sandbox = try await host.run(arguments: ["config", "get", "hookSandbox"])
                     #expect(sandbox.output.contains("strict"), "\(sandbox)")

@@ -35,10 +35,9 @@ struct DeskWindow: Sendable {
         try "waft-token: \(given)\n".write(toFile: token, atomically: true, encoding: .utf8)
     }
 
-    /// The lines of a verb.
-    func verb(_ words: String...) async throws -> String {
-        let list = words.map { "\"\($0)\"" }.joined(separator: ",")
-        return try await post("/verb", "{\"words\":[\(list)]}").body
+    /// The lines of a call.
+    func call(_ path: String, _ values: String = "{}") async throws -> String {
+        try await post("/" + path, values).body
     }
 }
 

@@ -29,6 +29,11 @@ package struct WaftError: Error, Sendable, Equatable {
         WaftError(code, place.map { "\($0): \(reason)" } ?? reason, hint: hint, others: others)
     }
 
+    /// - Parameter subject: the word that failed; nil for all of a call.
+    package func line(of subject: FailedLine.Subject? = nil) -> FailedLine {
+        FailedLine(code, reason, hint: hint, others: others, of: subject)
+    }
+
     package init(_ error: ControlError) {
         switch error.code {
         case .notRunning: self.init(.notRunning, "\(error)", hint: "start one with: waftd, or: waft receive")

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import HTTPChannel
+package import Lines
 package import Logging
 import NIOPosix
 package import Operations
@@ -26,29 +27,30 @@ package struct DeskListener: Sendable {
 
     /// Binds both ports.
     /// - Parameters:
-    ///   - waft: the Waft with the settings as they are now. It throws for settings with faults.
+    ///   - strict: the Waft with the settings as they are now. It throws for settings with faults.
+    ///   - forgiving: the same, where settings with faults have their defaults.
+    ///   - settings: all settings, with rules in words.
     ///   - types: all that are known.
     ///   - run: the private folder of the session.
     ///   - shared: absolute paths that are to be shared.
     /// - Throws: `ListenerError`, `SystemError`.
     package static func bind(
-        program: DeskProgram, waft: @escaping @Sendable () throws(WaftError) -> Waft, name: String, version: String,
-        shared: [String],
+        program: DeskProgram, strict: @escaping @Sendable () throws(WaftError) -> Waft,
+        forgiving: @escaping @Sendable () throws(WaftError) -> Waft,
+        settings: @escaping @Sendable (Waft) -> [SettingLine], name: String, version: String, shared: [String],
         types: @escaping @Sendable () -> TypeRegistry, run: String, logger: Logger
     ) async throws -> DeskListener {
         let (pages, previews) = (try await bind(logger), try await bind(logger))
         let folder = try DeskFolder(in: run)
         let (door, windows) = (DeskDoor(), DeskWindows())
-        let server = DeskServer(
-            DeskServer.Host(
-                program: program, waft: waft, door: door, windows: windows, authorities: authorities(pages.port),
-                previews: "http://127.0.0.1:\(previews.port)", name: name, version: version, shared: shared,
-                types: types))
+        let host = DeskServer.Host(
+            program: program, strict: strict, forgiving: forgiving, settings: settings, door: door, windows: windows,
+            authorities: authorities(pages.port), previews: "http://127.0.0.1:\(previews.port)", name: name,
+            version: version, shared: shared, types: types)
         return DeskListener(
-            pages: pages, previews: previews, server: server,
-            previewServer: PreviewServer(
-                program, windows: windows, authorities: authorities(previews.port), folder: folder.path),
-            door: door, openWindows: windows, folder: folder)
+            pages: pages, previews: previews, server: DeskServer(host),
+            previewServer: PreviewServer(host, authorities: authorities(previews.port)), door: door,
+            openWindows: windows, folder: folder)
     }
 
     private static func bind(_ logger: Logger) async throws -> SecureListener {

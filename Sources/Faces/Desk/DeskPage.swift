@@ -38,7 +38,7 @@ package enum DeskPage {
         "tar.js": PackageResources.tar_js,
         "transfers.js": PackageResources.transfers_js,
         "types.js": PackageResources.types_js,
-        "verbs.js": PackageResources.verbs_js,
+        "calls.js": PackageResources.calls_js,
         "virtual.js": PackageResources.virtual_js,
         "visible.js": PackageResources.visible_js,
         "words.js": PackageResources.words_js,

@@ -1,5 +1,6 @@
 import Foundation
 package import HTTPChannel
+package import Lines
 import NIOCore
 import NIOHTTP1
 package import Operations
@@ -8,13 +9,17 @@ import Synchronization
 package import UniformTypes
 import WebPages
 
-/// Serves the windows of the desk: its pages, and the verbs of the command line for them. One for all connections.
+/// Serves the windows of the desk: its pages, and their calls. One for all connections.
 package final class DeskServer: Sendable {
     /// The desk's surroundings.
     package struct Host: Sendable {
         package var program: DeskProgram
         /// The Waft with the settings as they are now. It throws for settings with faults.
-        package var waft: @Sendable () throws(WaftError) -> Waft
+        package var strict: @Sendable () throws(WaftError) -> Waft
+        /// The same, where settings with faults have their defaults.
+        package var forgiving: @Sendable () throws(WaftError) -> Waft
+        /// All settings, with rules in words.
+        package var settings: @Sendable (Waft) -> [SettingLine]
         package var door: DeskDoor
         package var windows: DeskWindows
         /// The values of `Host` that are this desk's: loopback with its port.
@@ -29,12 +34,14 @@ package final class DeskServer: Sendable {
         /// All types that are known. Blocks on the disk.
         package var types: @Sendable () -> TypeRegistry
         package init(
-            program: DeskProgram, waft: @escaping @Sendable () throws(WaftError) -> Waft, door: DeskDoor,
-            windows: DeskWindows, authorities: Set<String>,
-            previews: String,
-            name: String, version: String, shared: [String], types: @escaping @Sendable () -> TypeRegistry
+            program: DeskProgram, strict: @escaping @Sendable () throws(WaftError) -> Waft,
+            forgiving: @escaping @Sendable () throws(WaftError) -> Waft,
+            settings: @escaping @Sendable (Waft) -> [SettingLine], door: DeskDoor, windows: DeskWindows,
+            authorities: Set<String>, previews: String, name: String, version: String, shared: [String],
+            types: @escaping @Sendable () -> TypeRegistry
         ) {
-            (self.program, self.waft, self.door, self.windows) = (program, waft, door, windows)
+            (self.program, self.strict, self.forgiving, self.settings) = (program, strict, forgiving, settings)
+            (self.door, self.windows) = (door, windows)
             (self.authorities, self.previews, self.name) = (authorities, previews, name)
             (self.version, self.shared, self.types) = (version, shared, types)
         }
@@ -45,11 +52,11 @@ package final class DeskServer: Sendable {
 
     let host: Host
     let sendings: BrowserSendings
-    let calls = DeskCalls()
+    let questions = DeskQuestions()
 
     package init(_ host: Host) {
         self.host = host
-        sendings = BrowserSendings(host.waft)
+        sendings = BrowserSendings(host)
     }
 
     /// Serves one connection until it is closed.
@@ -99,17 +106,20 @@ package final class DeskServer: Sendable {
                 json: DeskFacts(
                     name: host.name, previews: host.previews + "/" + pass.previews, shared: host.shared,
                     version: host.version, families: TypeFamily.table(host.types())))
-        case (.POST, "verb", 1): try await runVerb(exchange)
         case (.GET, "window", 1): try await openWindow(exchange, pass)
         case (.DELETE, "windows", 4) where names[2] == "calls": try await cancelCall(exchange, names[1], names[3])
         case (.POST, "calls", 2): try await answerCall(exchange, names[1])
         case (.POST, "qr", 1): try await makeCode(exchange)
-        case (.POST, "unlock", 1): try await unlock(exchange)
         case (.POST, "sendings", 1): try await beginSending(exchange)
         case (.GET, "sendings", 2): try await followSending(exchange, names[1])
         case (.GET, "sendings", 3) where names[2] == "activities": try await listActivities(exchange, names[1])
         case (.DELETE, "sendings", 2): try await cancelSending(exchange, names[1])
         case (.PUT, "sendings", 4) where names[2] == "items": try await takeItem(exchange, names[1], names[3])
+        case (.POST, _, _):
+            guard let call = DeskCall.all[names.joined(separator: "/")] else {
+                return try await exchange.refuseUnknown()
+            }
+            try await make(call, exchange)
         default: try await exchange.refuseUnknown()
         }
     }
@@ -137,18 +147,24 @@ package final class DeskServer: Sendable {
     func document<Value: Decodable>(
         _ type: Value.Type, of exchange: HTTPExchange, upTo limit: Int
     ) async throws -> Value? {
+        guard let body = try await document(of: exchange, upTo: limit) else { return nil }
+        guard let value = try? JSONDecoder().decode(type, from: body) else {
+            try await exchange.refuse(.badRequest, "the request has another form")
+            return nil
+        }
+        return value
+    }
+
+    /// The bytes of a JSON document in the body of a request, which are not checked.
+    /// - Returns: as above.
+    func document(of exchange: HTTPExchange, upTo limit: Int) async throws -> Data? {
         // Pages of others cannot send this type without asking first.
         let form = exchange.head.headers.first(name: "content-type") ?? ""
         guard form.lowercased().split(separator: ";").first == "application/json" else {
             try await exchange.refuse(.unsupportedMediaType, "a request is JSON")
             return nil
         }
-        let body = try await exchange.body(upTo: limit)
-        guard let value = try? JSONDecoder().decode(type, from: Data(body.readableBytesView)) else {
-            try await exchange.refuse(.badRequest, "the request has another form")
-            return nil
-        }
-        return value
+        return Data(try await exchange.body(upTo: limit).readableBytesView)
     }
 }
 
@@ -204,28 +220,4 @@ enum TypeFamily: String, CaseIterable, Sendable {
         }
         return table
     }
-}
-
-/// The verbs that run and ask: their windows answer them.
-final class DeskCalls: Sendable {
-    private let calls = Mutex<[String: AsyncStream<String>.Continuation]>([:])
-
-    /// - Returns: the name of the call, and the input of its verb.
-    func begin() -> (name: String, input: AsyncStream<String>) {
-        let (input, answers) = AsyncStream<String>.makeStream(bufferingPolicy: .bufferingOldest(16))
-        let name = WebSecret.make()
-        calls.withLock { $0[name] = answers }
-        return (name, input)
-    }
-
-    /// - Returns: false if there is no such call.
-    func answer(_ name: String, _ text: String) -> Bool {
-        calls.withLock { calls in
-            guard let call = calls[name] else { return false }
-            call.yield(text)
-            return true
-        }
-    }
-
-    func end(_ name: String) { calls.withLock { $0.removeValue(forKey: name) }?.finish() }
 }

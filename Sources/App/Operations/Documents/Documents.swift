@@ -4,9 +4,9 @@ import Desktop
 import Foundation
 import Glibc
 import Handlers
-package import Inbox
+import Inbox
 import ItemSources
-package import Journal
+import Journal
 package import Lines
 import Previews
 import Settings
@@ -112,12 +112,26 @@ package struct Documents: Sendable {
         }
     }
 
+    /// The item that was chosen, if it is in the Inbox.
+    /// - Parameter reader: as `item`.
+    /// - Throws: `WaftError`, as `item`; `inputMissing` for no item.
+    package func document(
+        of chosen: ChosenItem, for reader: ClearDocument.Reader? = .applications
+    ) throws(WaftError) -> Document {
+        switch chosen {
+        case .item(let entry):
+            if let left = entry.leaving { throw WaftError(.inputMissing, "\(entry.head): \(left)") }
+            return try item(entry, for: reader, keys: waft.receiver.fileKeys)
+        case .unknown(let word): throw WaftError(.inputMissing, Arrivals.unknown(word), hint: "see: waft history")
+        }
+    }
+
     /// An item of the Inbox.
     /// - Parameters:
     ///   - reader: the reader of a sealed one, which gets a clear copy; nil to leave it as it is, unreadable.
     ///   - keys: open a sealed one.
     /// - Throws: `WaftError`: `inputMissing` if it is not there; `locked`, `noRoom` for a sealed one.
-    package func item(
+    func item(
         _ entry: JournalEntry, for reader: ClearDocument.Reader? = .applications, keys: FileKeys
     ) throws(WaftError) -> Document {
         let arrival = entry.arrival

@@ -17,6 +17,19 @@ extension InstalledHandlers {
         }
         return HandlerDecisions(view: view, type: type, openedSchemes: openedSchemes)
     }
+
+    /// The decision about a type, a URL, or an item of which only the name is known.
+    package func decision(about text: String) -> HandlerDecisions.Decision {
+        let view = view()
+        func decisions(_ type: UniformType?) -> HandlerDecisions {
+            HandlerDecisions(view: view, type: type, openedSchemes: openedSchemes)
+        }
+        let registry = view.snapshot.registry
+        let named = UniformType(text).flatMap { registry.types.contains($0) ? $0 : nil }
+        if named == nil, let url = try? HandlerDecisions.url(text) { return .scheme(decisions(nil).line(url)) }
+        let type = named ?? registry.type(forFileName: PathText.lastName(of: text), kind: .regularFile)
+        return .item(decisions(type).line(nil, exists: nil, type, nil, nil))
+    }
 }
 
 /// The decisions which handlers would get items and URLs.
@@ -92,7 +105,7 @@ package struct HandlerDecisions {
         )
     }
 
-    private func line(
+    fileprivate func line(
         _ path: String?, exists: Bool?, _ type: UniformType, _ kind: FileKind?,
         _ finding: (verdict: ContentVerdict, words: String)?
     ) -> HandlerDecisionLine {
@@ -135,7 +148,7 @@ package struct HandlerDecisions {
     // MARK: URLs
 
     /// The URL in the text; nil if the text is a file, or looks like one.
-    private static func url(_ text: String) throws(WaftError) -> URLParts? {
+    fileprivate static func url(_ text: String) throws(WaftError) -> URLParts? {
         var status = stat()
         guard lstat(text, &status) != 0, let colon = text.firstIndex(of: ":"),
             URLScheme(String(text[..<colon])) != nil
@@ -152,7 +165,7 @@ package struct HandlerDecisions {
         }
     }
 
-    private func line(_ url: URLParts) -> SchemeDecisionLine {
+    fileprivate func line(_ url: URLParts) -> SchemeDecisionLine {
         let scheme = url.scheme
         let (isBuiltIn, claims): (Bool, [SchemeClaim]) =
             switch snapshot.schemeHandlers(for: url) {

@@ -11,6 +11,15 @@ extension Arrivals {
         case missing(MissingLine)
         case unreadable(UnreadableLine)
         case absent(AbsentLine)
+
+        package var line: any Line {
+            switch self {
+            case .changed(let line): line
+            case .missing(let line): line
+            case .unreadable(let line): line
+            case .absent(let line): line
+            }
+        }
     }
 
     /// Compares items with those that arrived: reads every one from the disk, except those that have left.
@@ -18,7 +27,8 @@ extension Arrivals {
     ///   - words: name items; all without a word.
     ///   - progressed: called with the bytes that were read so far, and of how many.
     ///   - found: called for each finding.
-    /// - Throws: `WaftError`: `inputMissing` if there are items, but no Inbox; `usage` for a word that means two items.
+    /// - Throws: `WaftError`: `inputMissing` if there are items, but no Inbox; `usage` for a word that means two items;
+    ///   `interrupted` if the task is cancelled.
     package func verify(
         _ words: [String], progressed: @escaping (UInt64, UInt64) -> Void = { _, _ in },
         found: @escaping (Finding) -> Void
@@ -53,6 +63,7 @@ private struct Verification {
             total = entries.reduce(0) { $0 &+ ($1.1?.arrival.size ?? 0) }
             if entries.contains(where: { $0.1?.isThere == true }) { try checkInbox() }
             for (word, entry) in entries {
+                try goOn()
                 if let entry, entry.isThere { verify(entry) } else { report(absence(word, entry), .inputMissing) }
             }
             return
@@ -65,10 +76,18 @@ private struct Verification {
             let entries = try arrivals.read { [last] reader throws(JournalError) in
                 try reader.entriesThere(after: last, count: Self.page)
             }
-            for entry in entries { verify(entry) }
+            for entry in entries {
+                try goOn()
+                verify(entry)
+            }
             guard let end = entries.last else { return }
             last = end.arrival.number
         }
+    }
+
+    /// - Throws: `WaftError` `interrupted` if the task is cancelled.
+    private func goOn() throws(WaftError) {
+        if Task.isCancelled { throw WaftError(.interrupted, "interrupted") }
     }
 
     private func checkInbox() throws(WaftError) {

@@ -23,6 +23,12 @@ package enum ChosenItem: Sendable {
     /// Nil for an unknown one.
     package var name: ItemName? { entry.map { ItemName($0.arrival) } }
 
+    /// For the line of a failure.
+    package var subject: FailedLine.Subject {
+        if case .unknown(let word) = self { return .wanted(word) }
+        return name.map { .item($0) } ?? .wanted("")
+    }
+
     /// Bytes of its contents; 0 for an unknown one.
     package var size: UInt64 { entry?.arrival.size ?? 0 }
 }

@@ -43,6 +43,7 @@ package struct Activity: Sendable {
 
     package static let airdrop = Activity(.send, "airdrop", "Send", .share)
     package static let queue = Activity(.queue, "queue", "Send Later", .share)
+    package static let openIn = Activity(.openIn, "open-in", "Open in", .action)
 
     /// Those that Waft brings.
     fileprivate static func own(_ face: Face) -> [Activity] {
@@ -50,7 +51,7 @@ package struct Activity: Sendable {
             airdrop, queue, Activity(.mail, "mail", "Mail", .share), Activity(.copy, "copy", "Copy", .action),
             Activity(.print, "print", "Print", .action),
             Activity(.saveImage, "save-image", "Save to Pictures", .action),
-            Activity(.openIn, "open-in", "Open in\(face.ellipsis)", .action),
+            Activity(.openIn, "open-in", openIn.title + face.ellipsis, .action),
             Activity(.preview, "preview", "Preview", .action),
         ]
     }

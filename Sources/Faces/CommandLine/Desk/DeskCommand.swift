@@ -43,11 +43,11 @@ struct DeskCommand: AsyncParsableCommand {
         do {
             try context.home.makeFolders()
             listener = try await DeskListener.bind(
-                program: DeskProgram(path: try OwnPrograms.running()), waft: waft,
-                name: context.settings.name,
-                version: Version.text, shared: files.map(whole),
-                types: context.home.typeRegistry, run: context.home.run,
-                logger: context.logger("waft"))
+                program: DeskProgram(path: try OwnPrograms.running()), strict: { () throws(WaftError) in try waft() },
+                forgiving: { () throws(WaftError) in try waft(isForgiving: true) },
+                settings: { $0.config.list(all: true, rule: RuleText.line) }, name: context.settings.name,
+                version: Version.text, shared: files.map(whole), types: context.home.typeRegistry,
+                run: context.home.run, logger: context.logger("waft"))
         } catch let error as CommandError {
             throw error
         } catch {
@@ -74,10 +74,10 @@ struct DeskCommand: AsyncParsableCommand {
         }
     }
 
-    /// Settings with faults send nothing and call no handler: it may have to have a sandbox.
-    private static func waft() throws(WaftError) -> Waft {
+    /// Where they are not forgiven, settings with faults send nothing and call no handler: it may have to have a sandbox.
+    private static func waft(isForgiving: Bool = false) throws(WaftError) -> Waft {
         do throws(CommandError) {
-            return try CommandContext().waft
+            return try CommandContext(isForgiving: isForgiving).waft
         } catch {
             throw WaftError(error.exit, error.message, hint: error.hint, others: error.others)
         }

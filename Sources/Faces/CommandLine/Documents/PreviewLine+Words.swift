@@ -25,18 +25,7 @@ extension Documents {
     func item(
         _ chosen: ChosenItem, for reader: ClearDocument.Reader? = .applications
     ) async throws(CommandError) -> Document {
-        switch chosen {
-        case .item(let entry):
-            if let left = entry.leaving {
-                throw CommandError(.inputMissing, "\(entry.head): \(left)")
-            }
-            let keys = try CommandContext.forgiving.waft.receiver.fileKeys
-            return try await CommandError.catching { () throws(WaftError) in
-                try item(entry, for: reader, keys: keys)
-            }
-        case .unknown(let word):
-            throw CommandError(.inputMissing, Arrivals.unknown(word), hint: "see: waft history")
-        }
+        try await CommandError.catching { () throws(WaftError) in try document(of: chosen, for: reader) }
     }
 
     /// Prints the preview of a document.

@@ -61,12 +61,6 @@ extension ChosenItem {
         let inbox = try CommandContext.forgiving.waft.inbox
         do throws(WaftError) { self = try inbox.item(word) } catch { throw CommandError(error) }
     }
-
-    /// For the lines of `--json` about a failure.
-    var subject: FailedLine.Subject {
-        if case .unknown(let word) = self { return .wanted(word) }
-        return name.map { .item($0) } ?? .wanted("")
-    }
 }
 
 /// `waft inbox take`: move items out.

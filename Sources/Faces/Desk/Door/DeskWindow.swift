@@ -34,7 +34,7 @@ final class DeskWindow: Sendable {
         }
         return calls.withLock { calls in
             guard let open = calls, open.count < Self.maximum, open[call] == nil else { return false }
-            calls?[call] = Task {
+            calls?[call] = Task(executorPreference: DeskWork.executor) {
                 await work(lines)
                 self.calls.withLock { _ = $0?.removeValue(forKey: call) }
             }

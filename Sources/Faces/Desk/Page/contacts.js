@@ -1,5 +1,5 @@
-import {alarm, ask, attempt, button, cardHead, counted, dots, empty, field, fold, form, h, h2, hasFocus, head, help, icon, label, lineOf, named, on, put,
-	row, select, short, shown, size, store, submit, t, things, update, verb, when} from "/parts.js";
+import {alarm, ask, attempt, button, call, cardHead, counted, dots, empty, field, fold, form, h, h2, hasFocus, head, help, icon, label, lineOf,
+	named, on, put, row, select, short, shown, size, store, submit, t, things, update, when} from "/parts.js";
 import {drawQR, pairing} from "/pair.js";
 const amount = bytes => bytes === undefined ? ""
 	: [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].map(([unit, n]) => bytes % n === 0 ? `${bytes / n}${unit}` : "").find(Boolean) || String(bytes);
@@ -8,27 +8,24 @@ const limits = c => dots(t("policy-" + c.policy), c.types && shown(c.types.join(
 	c.sizePerDay !== undefined && t("perDay", {size: size(c.sizePerDay)}), c.itemsAtMost !== undefined && counted(c.itemsAtMost), shown(c.hours),
 	c.until && t("until", {time: when(c.until)}), c.folder && t("inFolder", {path: c.folder}));
 
-// A field: option, word, example, value, and the word that takes the limit away.
+// A field: value of the call, word, example, value, and the word that takes the limit away.
 const FIELDS = [
-	["--types", "types", "public.image", c => (c.types ?? []).join(" "), "any"], ["--size-at-most", "sizeAtMost", "5GB", c => amount(c.sizeAtMost), "any"],
-	["--size-per-day", "sizePerDay", "20GB", c => amount(c.sizePerDay), "any"], ["--items-at-most", "itemsAtMost", "100", c => String(c.itemsAtMost ?? ""), "any"],
-	["--time", "hours", "08:00-18:00", c => c.hours ?? "", "any"], ["--for", "lasting", "30d", () => "", "ever"],
-	["--folder", "intoFolder", "2026", c => c.folder ?? "", ""],
+	["types", "types", "public.image", c => (c.types ?? []).join(" "), "any"], ["sizeAtMost", "sizeAtMost", "5GB", c => amount(c.sizeAtMost), "any"],
+	["sizePerDay", "sizePerDay", "20GB", c => amount(c.sizePerDay), "any"], ["itemsAtMost", "itemsAtMost", "100", c => String(c.itemsAtMost ?? ""), "any"],
+	["hours", "hours", "08:00-18:00", c => c.hours ?? "", "any"], ["lasting", "lasting", "30d", () => "", "ever"],
+	["folder", "intoFolder", "2026", c => c.folder ?? "", ""],
 ];
 
 function limitsForm(contact, act) {
 	const inputs = FIELDS.map(([, , placeholder, now]) => field({value: now(contact), placeholder}));
 	const policy = select(["ask", "accept", "decline"].map(of => [of, t("policy-" + of)]), contact.policy);
 	const save = () => {
-		const words = ["set", contact.id];
-		if (policy.value !== contact.policy) words.push("--policy", policy.value);
-		FIELDS.forEach(([option, , , now, none], n) => {
+		const values = policy.value === contact.policy ? {} : {policy: policy.value};
+		FIELDS.forEach(([name, , , now, none], n) => {
 			const value = inputs[n].value.trim();
-			if (value === now(contact)) return;
-			if (option === "--types" && value) words.push(...value.split(/[\s,]+/).flatMap(type => [option, type]));
-			else words.push(...(value || none ? [option + "=" + (value || none)] : [option, ""]));
+			if (value !== now(contact)) values[name] = name === "types" ? (value || none).split(/[\s,]+/) : value || none;
 		});
-		if (words.length > 2) act(...words);
+		if (Object.keys(values).length) act("set", values);
 	};
 	return form(".fields", save, help("limitsHelp"), h("div.grid3", label("itsOffers", policy),
 		FIELDS.map(([, key], n) => h("label", t(key), inputs[n]))), h("p.row", submit(t("save"))));
@@ -36,22 +33,22 @@ function limitsForm(contact, act) {
 
 function card(contact, opened) {
 	const error = alarm(), {id, name, blocked} = contact;
-	const act = (...words) => attempt(error, "contacts", ...words);
+	const act = (what, values) => attempt(error, "contacts/" + what, {contact: id, ...values});
 	const rename = async () => {
 		const now = await ask({title: t("renameTitle", {name}), more: {label: t("itsName"), value: name}, yes: t("rename")});
-		if (now) act("rename", id, now);
+		if (now) act("rename", {name: now});
 	};
 	const forget = async () => {
-		if (await ask({title: t("forgetTitle", {name}), text: t("forgetText"), yes: t("forget"), danger: true})) act("forget", id);
+		if (await ask({title: t("forgetTitle", {name}), text: t("forgetText"), yes: t("forget"), danger: true})) act("forget");
 	};
 	const blocking = blocked ? "unblock" : "block";
 	return h(`li.card${blocked ? ".isBlocked" : ""}`, cardHead([icon("contacts"), !blocked && h("span.proved", icon("check"))], h("h2", named(name)),
 		[blocked ? t("blocked") : limits(contact), h("br"), dots(short(id), t("verified-" + contact.verifiedBy), when(contact.verifiedAt))]),
 	fold(t("limits"), {open: opened.has(id), ontoggle: event => event.target.open ? opened.add(id) : opened.delete(id)}, limitsForm(contact, act),
-		h("p.row", button("rename", rename, "", id), button(blocking, () => act(blocking, id), "", id), button("forget", forget, ".danger", id))), error);
+		h("p.row", button("rename", rename, "", id), button(blocking, () => act(blocking), "", id), button("forget", forget, ".danger", id))), error);
 }
 
-const stranger = ({id, name}) => row("cross", name, short(id), button("unblock", () => verb(["contacts", "unblock", id])));
+const stranger = ({id, name}) => row("cross", name, short(id), button("unblock", () => call("contacts/unblock", {contact: id})));
 
 function ownKey(id) {
 	const picture = h("div"), copy = button("copyKey", async () => {
@@ -74,6 +71,6 @@ export async function open(main, signal) {
 	main.append(head("contacts"), none, list, strangers, pairing(signal), me);
 	on("contacts", draw, signal);
 	draw();
-	const line = lineOf(await verb(["contacts", "me"], {signal}), "me");
+	const line = lineOf(await call("contacts/me", {}, {signal}), "me");
 	if (line) update(me, ownKey(line.id));
 }

@@ -1,5 +1,6 @@
 // Entry, views and streams.
-import {$, call, changed, counted, h, icon, learnTypes, lineOf, linesOf, on, person, post, problem, put, say, show, store, t, update, verb, watch} from "/parts.js";
+import {$, call, changed, counted, h, icon, learnTypes, lineOf, linesOf, on, person, post, problem, put, request, say, show, store, t,
+	update, watch} from "/parts.js";
 import {heard} from "/events.js";
 import {countdown} from "/visible.js";
 import {acceptDrops} from "/drops.js";
@@ -19,7 +20,7 @@ function trouble(text) {
 
 async function enter() {
 	if (fresh) await post("/enter", {secret}).then(async answer => {if (answer.ok) sessionStorage.token = (await answer.json()).token;}).catch(() => 0);
-	const answer = await call("/facts").catch(() => null);
+	const answer = await request("/facts").catch(() => null);
 	if (answer?.ok) return store.facts = await answer.json();
 	$("bar").remove();
 	$("main").append(h("section.card.door", h("h1", t(answer ? "spentTitle" : "unreachable")),
@@ -96,7 +97,7 @@ function showFacts() {
 let asked = 0;
 
 async function learnContacts() {
-	const mine = ++asked, result = await verb(["contacts", "list"]);
+	const mine = ++asked, result = await call("contacts");
 	// A later list is newer.
 	if (result.exit || mine < asked) return;
 	store.contacts = new Map(linesOf(result, "contact").map(line => [line.id, line]));
@@ -107,7 +108,7 @@ async function learnContacts() {
 on("contactsChanged", learnContacts);
 
 async function learnProtection() {
-	const {protection} = store, result = await verb(["protection", "status"]);
+	const {protection} = store, result = await call("protection");
 	// A lock or an unlock of meanwhile is newer.
 	if (store.protection !== protection) return learnProtection();
 	store.protection = lineOf(result, "protection") ?? null;
@@ -118,7 +119,7 @@ function run() {
 	let away = null;
 	const learn = () => {learnContacts(); learnProtection();};
 	learn();
-	watch(["offers", "--watch"], {
+	watch("receiver", {
 		began: line => {
 			if (away === false || line.event === "failed" && line.exit) return;
 			// Changes from here on are told.
@@ -137,7 +138,7 @@ function run() {
 			trouble(why);
 		},
 	});
-	watch(["peers", "--watch"], {
+	watch("peers", {
 		each: heard,
 		ended: () => {store.peers.clear(); store.away.clear(); changed("peers");},
 	});

@@ -1,5 +1,5 @@
 // The lines of the two streams, put into the store.
-import {changed, counted, person, problem, say, store, sum, t, verb} from "/parts.js";
+import {call, changed, counted, person, problem, say, store, sum, t} from "/parts.js";
 import {takeVisibility} from "/visible.js";
 
 export const transferOf = more => ({items: [], total: 0, bytes: 0, samples: [], began: Date.now(), results: [], ...more});
@@ -12,7 +12,7 @@ function incoming({transfer: key, from}) {
 		transfer = transferOf({key, way: "in", peer: from ?? offer.from ?? {}, items: offer.items ?? [],
 			count: offer.count ?? 0, total: offer.size ?? 0, state: "moving"});
 		transfer.cancel = async () => {
-			const result = await verb(["offers", "cancel", key]);
+			const result = await call("transfers/cancel", {transfer: key});
 			Object.assign(transfer, result.exit ? {note: problem(result)} : {cancelled: true});
 			changed("transfers");
 		};

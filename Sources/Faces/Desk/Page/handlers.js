@@ -1,17 +1,12 @@
 // Handlers: who gets what, and why.
-import {alarm, attempt, cardHead, field, fold, form, h, h2, head, help, icon, label, lineOf, linesOf, mono, named, on, problem, put, replace, row, shown,
-	status, submit, t, things, update, verb, warning} from "/parts.js";
+import {alarm, attempt, call, cardHead, field, fold, form, h, h2, head, help, icon, label, lineOf, linesOf, mono, named, on, problem, put, replace,
+	row, show, shown, status, submit, t, things, update, warning} from "/parts.js";
 import {held} from "/drops.js";
 
-const isType = text => /^(public|com|org|net|io|dyn|de)(\.[\w-]+)+$/i.test(text);
-
-// Asks who would get a name, a type or a URL. A file elsewhere is judged by its type.
+// Asks which handlers would get an item of this name, a type or a URL.
 async function decide(text, node) {
 	replace(node, status(t("loading")));
-	let result = await verb(["handlers", "test", ...(isType(text) ? ["--type", text] : [text])]);
-	const type = result.failed?.hint?.match(/--type ([\w.-]+)/)?.[1];
-	if (type) result = await verb(["handlers", "test", "--type", type]);
-	const line = result.lines.find(l => /Decision$/.test(l.event));
+	const result = await call("handlers/decide", {about: text}), line = result.lines.find(l => /Decision$/.test(l.event));
 	if (!line) return replace(node, alarm(problem(result)));
 	const why = of => shown(line.claimants.find(c => c.identifier === of.identifier)?.explanation ?? of.identifier);
 	const nobody = line.builtIn ? line.openedWhenReceived ? "opensAtOnce" : "onlyStored" : line.url ? "nobodyUrl" : "staysInInbox";
@@ -31,13 +26,13 @@ function rights({permissions: p = {}, sandbox}) {
 function card(line, load) {
 	const error = alarm(), builtIn = line.origin === "builtIn", id = "h-" + line.identifier, inside = h("div");
 	const box = h("input", {type: "checkbox", role: "switch", defaultChecked: line.enabled, id, "data-key": id, onchange: async () => {
-		const {exit} = await attempt(error, "handlers", box.checked ? "enable" : "disable", line.identifier);
+		const {exit} = await attempt(error, box.checked ? "handlers/enable" : "handlers/disable", {handler: line.identifier});
 		if (!exit) return load();
 		box.checked = !box.checked;
 	}});
 	// The list has no permissions.
 	const learn = async () => {
-		const result = await verb(["handlers", "show", line.identifier]), more = lineOf(result, "handler");
+		const result = await call("handlers/show", {handler: line.identifier}), more = lineOf(result, "handler");
 		replace(inside, more ? rights(more) : problem(result));
 	};
 	return h("li.card", cardHead(icon("handlers"), h("h2", named(line.localizedName ?? line.name)),
@@ -48,27 +43,29 @@ function card(line, load) {
 	!builtIn && fold(t("may"), {ontoggle: ({target}) => target.open && learn()}, inside), error);
 }
 
-// A window adds no program: the answer has the command.
+// A window adds no program: it shows the command.
 function adding() {
-	const error = alarm();
+	const command = h("pre", {hidden: true}, h("code")), quoted = text => "'" + text.replaceAll("'", "'\\''") + "'";
 	const [run, name, claims] = ["/home/…/import.sh", "Photos", "public.image magnet"].map((placeholder, n) => field({placeholder, required: n < 2}));
 	const network = h("input", {type: "checkbox"});
 	const add = () => {
 		const words = claims.value.split(/[\s,]+/).filter(Boolean).flatMap(text => text.includes(".") ? ["--type", text] : ["--scheme", text.replace(/:.*/, "")]);
-		attempt(error, "handlers", "add", "--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words, ...(network.checked ? ["--network"] : []));
+		const all = ["--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words, ...(network.checked ? ["--network"] : [])];
+		put(command.firstChild, "waft handlers add " + all.map(quoted).join(" "));
+		show(command, true);
 	};
 	return h("section.card", h2("addHandler"), help("addHandlerHelp"), form(".fields", add,
 		label("program", run), h("div.grid3", label("itsName", name), label("claims", claims)),
-		h("label.row", network, t("may-network")), error, h("p.row", submit(t("add")))));
+		h("label.row", network, t("may-network")), command, h("p.row", submit(t("add")))));
 }
 
 export function open(main, signal) {
 	const list = h("ul.cards"), answer = h("div.answer");
 	const text = field({id: "who", className: "what", ariaLabel: t("whoTitle"), placeholder: "photo.jpg, public.jpeg, https://…"});
 	const load = async () => {
-		const result = await verb(["handlers", "list"], {signal}), problems = linesOf(result, "problem"), all = linesOf(result, "handler");
+		const result = await call("handlers", {}, {signal}), problems = linesOf(result, "problem"), all = linesOf(result, "handler");
 		if (signal.aborted) return;
-		update(list, problems.map(l => h("li.card", warning(named(l.name, "strong"), ": ", shown(l.reason), " – ", shown(l.hint)))), all.map(l => card(l, load)));
+		update(list, problems.map(l => h("li.card", warning(named(l.name, "strong"), ": ", shown(l.reason)))), all.map(l => card(l, load)));
 	};
 	const zone = h("section.card.takes", h2("whoTitle"), help("whoHelp"),
 		form(".row", () => text.value.trim() && decide(text.value.trim(), answer), text, submit(t("test"))), answer);

@@ -1,4 +1,4 @@
-import {alarm, button, choices, dots, family, fate, h, hasFocus, head, named, on, person, problem, put, replace, row, shown, size, t, verb, wayOf,
+import {alarm, button, call, choices, dots, family, fate, h, hasFocus, head, named, on, person, problem, put, replace, row, shown, size, t, wayOf,
 	when} from "/parts.js";
 
 const PAGE = 50;
@@ -23,7 +23,7 @@ export function open(main, signal) {
 		if (!more) {oldest = 0; limit = PAGE;}
 		// What was sent has no numbers: a longer list is fetched anew.
 		else if (way === "sent") limit += PAGE * 2;
-		const asked = way, result = await verb(["history", "--limit", limit, ...(way === "sent" ? ["--sent"] : more ? ["--before", oldest] : [])], {signal});
+		const asked = way, result = await call("history", {limit, sent: way === "sent", before: way !== "sent" && more ? oldest : undefined}, {signal});
 		if (signal.aborted || asked !== way) return;
 		const lines = result.lines.filter(line => /^(arrival|transfer)$/.test(line.event)).reverse(), rows = lines.map(way === "sent" ? sent : arrival);
 		put(error, problem(result));

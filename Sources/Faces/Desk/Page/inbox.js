@@ -1,5 +1,4 @@
-import {ask, button, counted, dots, families, family, fold, framed, h, hasFocus, hasThumb, head, icon, lineOf, named, on, person, post, problem, put,
-	searchField, select, senderKey, show, shown, sign, size, status, store, sum, t, update, verb, when} from "/parts.js";
+import {ask, button, call, counted, dots, families, family, fold, framed, h, hasFocus, hasThumb, head, icon, lineOf, named, on, person, problem, put, searchField, select, senderKey, show, shown, sign, size, status, store, sum, t, update, when} from "/parts.js";
 import {preview} from "/preview.js";
 import {roomPicture} from "/room.js";
 import {VirtualList} from "/virtual.js";
@@ -28,22 +27,17 @@ const ORDERS = {
 
 // Fetches all items, then their facts. `some` is called now and then.
 async function fetchAll(entries, signal, some) {
-	const list = await verb(["inbox", "list"], {signal, each: line => {
-		if (line.event !== "entry") return;
-		entries.set(keyOf(line), line);
-		if (entries.size % 2000 === 100) some();
+	const result = await call("inbox", {}, {signal, each: line => {
+		const {event, arrival, arrived, delivery, content, via, size: bytes, from} = line;
+		if (event === "arrival") {
+			const entry = entries.get(arrival);
+			if (entry) Object.assign(entry, {arrived, delivery, content, via, size: entry.size ?? bytes, from: entry.from ?? from, stamp: undefined});
+		} else if (event === "entry") {
+			entries.set(keyOf(line), line);
+			if (entries.size % 2000 === 100) some();
+		}
 	}});
-	if (list.exit) throw new Error(problem(list));
-	some();
-	// Items in folders of the Inbox are in the filtered list only.
-	if ([...entries.values()].some(entry => entry.kind === "tree" && !entry.arrival)) {
-		await verb(["inbox", "list", "--since", "3650d"], {signal, each: line =>
-			line.event === "entry" && (line.arrival || !entries.has(keyOf(line))) && entries.set(keyOf(line), line)});
-	}
-	await verb(["history", "--limit", 1e5], {signal, each: ({event, arrival, arrived, delivery, content, via, size: bytes, from}) => {
-		const entry = event === "arrival" && entries.get(arrival);
-		if (entry) Object.assign(entry, {arrived, delivery, content, via, size: entry.size ?? bytes, from: entry.from ?? from, stamp: undefined});
-	}});
+	if (result.exit) throw new Error(problem(result));
 }
 
 export function open(main, signal, wanted) {
@@ -114,12 +108,12 @@ export function open(main, signal, wanted) {
 		total.classList.toggle("bad", !!bad);
 	}
 
-	// Verbs take items that arrived by Waft: with numbers.
+	// Calls take items that arrived by Waft: with numbers.
 	const able = () => [...chosen].filter(Number);
 
-	// Runs a verb of the Inbox for items, and says what came of it. A number can be the name of another item, a path cannot.
-	async function act(name, keys = able(), ...more) {
-		const result = await verb(["inbox", name, ...keys.map(key => entries.get(key)?.path ?? key), ...more]), checked = lineOf(result, "verified");
+	// Makes a call of the Inbox for items, and says what came of it. A number can be the name of another item, a path cannot.
+	async function act(name, keys = able(), more) {
+		const result = await call("inbox/" + name, {items: keys.map(key => entries.get(key)?.path ?? String(key)), ...more}), checked = lineOf(result, "verified");
 		for (const line of result.lines) if (/taken|removed/.test(line.event)) forget(line);
 		const faults = result.lines.filter(line => /^(changed|missing|unreadable|absent|failed)$/.test(line.event));
 		const text = checked ? t("verified", {n: checked.ok}) + faults.map(f =>
@@ -139,7 +133,7 @@ export function open(main, signal, wanted) {
 		const folder = await ask({title: t("takeTitle", {items}), text: t("takeText"), yes: t("take"), more: {label: t("targetFolder"), value}});
 		if (!folder) return;
 		takeTo = folder;
-		await act("take", keys, folder);
+		await act("take", keys, {folder});
 		list.node.focus();
 	}
 
@@ -171,15 +165,15 @@ export function open(main, signal, wanted) {
 	async function unlock() {
 		const passphrase = await ask({title: t("unlock"), text: t("unlockText"), yes: t("unlock"), more: {label: t("passphrase"), type: "password"}});
 		if (passphrase === null) return;
-		const answer = await post("/unlock", {passphrase}).then(r => r.json()).catch(() => ({exit: 1, message: t("unreachable")}));
-		answer.exit ? says(shown(answer.message) || t("locked"), true) : draw();
+		const result = await call("protection/unlock", {passphrase});
+		result.exit ? says(problem(result), true) : draw();
 	}
 
 	function drawSeal() {
 		const now = store.protection, locked = [...entries.values()].filter(isLocked).length;
 		update(seal, !now?.setUp ? null : locked || !now.unlocked
 			? h("p.warning", icon("lock"), h("span.what", t(locked ? "lockedItems" : "locked", {n: locked})), !now.dropBox && button("unlock", unlock))
-			: h("p.row.help", icon("lock"), t("isUnlocked"), button("lock", () => verb(["lock"]))));
+			: h("p.row.help", icon("lock"), t("isUnlocked"), button("lock", () => call("protection/lock"))));
 	}
 
 	function drawBulk() {

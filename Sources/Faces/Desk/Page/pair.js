@@ -1,6 +1,6 @@
 // Pairing, by digits that people compare or by a one-time code.
-import {alarm, answerTo, button, choices, dots, eachSecond, field, form, h, h2, hasFocus, label, lasting, on, person, post, problem, put, qr, replace,
-	select, short, shown, store, submit, t, target, verb, warning} from "/parts.js";
+import {alarm, answerTo, button, call, choices, dots, eachSecond, field, form, h, h2, hasFocus, label, lasting, on, person, post, problem, put, qr,
+	replace, select, short, shown, store, submit, t, target, warning} from "/parts.js";
 
 // The QR code of a text in a node; nothing if there is none.
 export async function drawQR(node, text, label) {
@@ -34,8 +34,7 @@ export function pairing(signal) {
 		};
 		const start = () => {
 			const begins = role === "begin", compares = way === "compare", peer = near.querySelector("select")?.value || typed.value.trim();
-			run(["pair", ...(compares ? ["--answer-fd", "0"] : ["--code"]), ...(begins ? ["--", peer] : compares ? ["--accept"] : [])],
-				compares ? {answers: true} : begins ? {input: code.value.match(/\d{3}/g).join("-") + "\n"} : {});
+			run(!begins ? {byCode: !compares} : compares ? {peer} : {peer, code: code.value.match(/\d{3}/g).join("-")});
 		};
 		const codeLabel = label("code", code), help = h("p.help"), go = submit(""), error = alarm(wrong);
 		stage.ariaLive = "off";
@@ -48,19 +47,19 @@ export function pairing(signal) {
 		return go;
 	}
 
-	// Runs `waft pair`, and shows each of its lines.
-	async function run(words, options) {
+	// Pairs, and shows each line of it.
+	async function run(values) {
 		const stop = new AbortController(), all = AbortSignal.any([signal, stop.signal]), left = h("p.help", {"aria-live": "off"});
 		const main = h("div.stage"), who = h("div");
-		let call = null;
-		const say = (...parts) => replace(main, parts), answer = text => {say(h("p.big", t("pairOther"))); answerTo(call, text);};
+		let asked = null;
+		const say = (...parts) => replace(main, parts), answer = text => {say(h("p.big", t("pairOther"))); answerTo(asked, text);};
 		const cancel = button("cancel", () => stop.abort());
 		stage.ariaLive = "polite";
 		replace(stage, who, main, left, h("p.row", cancel));
 		say(h("p", t("looking")));
 		cancel.focus();
 		const heard = {
-			begun: line => {call = line.call;},
+			begun: line => {asked = line.call;},
 			open({seconds, code}) {
 				const end = Date.now() + seconds * 1000, picture = h("div"), there = h("code", `waft pair ${shown(store.facts.name)}${code ? " --code" : ""}`);
 				eachSecond(() => put(left, t("left", {time: lasting((end - Date.now()) / 1000)})), all);
@@ -85,7 +84,7 @@ export function pairing(signal) {
 				again.focus();
 			},
 		};
-		const result = await verb(words, {...options, signal: all, each: line => heard[line.event]?.(line)});
+		const result = await call("pair", values, {signal: all, each: line => heard[line.event]?.(line)});
 		if (signal.aborted || !result.exit) return;
 		ask(stop.signal.aborted ? t("cancelled") : problem(result)).focus();
 	}

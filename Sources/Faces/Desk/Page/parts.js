@@ -1,14 +1,14 @@
 // Parts of many views, and all else that views share.
+export * from "/calls.js";
 export * from "/dom.js";
 export * from "/icons.js";
 export * from "/store.js";
 export * from "/types.js";
-export * from "/verbs.js";
 export * from "/words.js";
 import {$, h, isolated, named, put, replace, shown, svg} from "/dom.js";
 import {icon} from "/icons.js";
 import {claims, contactName, isContact} from "/store.js";
-import {problem, verb} from "/verbs.js";
+import {call, problem} from "/calls.js";
 import {has, short, t} from "/words.js";
 
 // A button with the words of a key. `more` is its class or id; `of` tells it from others of its kind.
@@ -27,10 +27,10 @@ export const choices = (label, name, values, now, choose) => h("div.choices", {r
 	values.map(([value, text]) => h("label", h("input", {type: "radio", name, value, checked: value === now, onchange: () => choose(value)}), h("span", text))));
 export const alarm = (...text) => h("p.bad", {role: "alert"}, text);
 
-// Runs a verb; an alarm says why it has failed.
-export async function attempt(error, ...words) {
+// Makes a call; an alarm says why it has failed.
+export async function attempt(error, path, values) {
 	put(error, "");
-	const result = await verb(words);
+	const result = await call(path, values);
 	put(error, problem(result));
 	return result;
 }

@@ -1,6 +1,6 @@
 // The peers: contacts first, then others, then those who are away.
-import {button, called, deviceIcon, dots, fold, framed, h, h2, head, icon, isContact, isolated, linesOf, named, on, oneOf, problem, replace, shown, standing, status,
-	store, t, update, verb, wayOf} from "/parts.js";
+import {button, call, called, deviceIcon, dots, fold, framed, h, h2, head, icon, isContact, isolated, linesOf, named, on, oneOf, problem, replace,
+	shown, standing, status, store, t, update, wayOf} from "/parts.js";
 import {visibilitySwitch} from "/visible.js";
 import {openSheet} from "/send.js";
 
@@ -36,7 +36,7 @@ const check = ({result, name, reason, hint}) => h("li." + result, icon(ICONS[res
 // What `waft doctor` found, in a node. Problems and warnings come first.
 async function examine(node) {
 	replace(node, status(t("loading")));
-	const result = await verb(["doctor"]), checks = linesOf(result, "check");
+	const result = await call("doctor"), checks = linesOf(result, "check");
 	checks.sort((a, b) => ORDER.indexOf(a.result) - ORDER.indexOf(b.result));
 	const good = checks.filter(c => c.result === "ok"), bad = checks.filter(c => c.result !== "ok");
 	replace(node, checks.length ? h("ul.checks", bad.map(check)) : h("p.bad", problem(result)),

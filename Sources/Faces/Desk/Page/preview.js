@@ -1,6 +1,6 @@
 // Nothing of an item runs: pictures, sound and film come from another origin, all else is text.
-import {alarm, attempt, button, dots, family, fold, h, help, icon, lineOf, linesOf, mono, named, oneOf, person, replace, shown, sign, size, status,
-	store, t, things, verb, warning, wayOf, when} from "/parts.js";
+import {alarm, attempt, button, call, dots, family, fold, h, help, icon, lineOf, linesOf, mono, named, oneOf, person, replace, shown, sign, size,
+	status, store, t, things, warning, wayOf, when} from "/parts.js";
 import {isLocked} from "/inbox.js";
 
 // Pairs of a word and a value; those without one are left out.
@@ -35,42 +35,40 @@ function content({arrival, type, kind, stored}, pages) {
 	if (arrival && /movie|sound/.test(form)) return h("iframe." + form, {src: src + "/player", sandbox: "", title: t("playerOf", {name: stored}), referrerPolicy: "no-referrer"});
 }
 
-const call = a => h("li.call", h("div.what", h("strong", shown(a.name ?? a.handler)),
+const attemptRow = a => h("li.call", h("div.what", h("strong", shown(a.name ?? a.handler)),
 	h("span.note", dots(oneOf("delivery-", a.handlerAnswer), a.exitCode !== undefined && t("exitCode", {code: a.exitCode}),
 		when(a.began), shown(a.reason))), a.output && text(a.output.split("\n").map(shown).join("\n"))));
 
 const calls = (attempts = []) => attempts.length > 0 && fold(t("calls", {n: attempts.length}), {open: attempts.some(a => a.handlerAnswer === "failed")},
-	things(attempts.map(call)));
+	things(attempts.map(attemptRow)));
 
 export async function preview(side, entry, acts) {
 	const inside = h("div.inside", status(t("loading"))), error = alarm(), menu = h("div.openers"), buttons = h("div.row"), facts = h("div"), warn = h("div");
-	const locked = isLocked(entry), own = entry.arrival ? ["inbox"] : [], which = entry.path, kind = family(entry.type, entry.kind);
+	const locked = isLocked(entry), item = entry.path, isReceived = !!entry.arrival, kind = family(entry.type, entry.kind);
 	replace(side, h("div.head", h("h2.what", named(entry.stored)), sign(t("close"), "cross", acts.close)), warn, inside, buttons, menu, error, facts);
-	const act = (...words) => attempt(error, ...words);
+	const act = (what, values) => attempt(error, "inbox/" + what, {item, ...values});
 	const openIn = async () => {
-		const programs = linesOf(await act(...own, "open-in", which), "openIn");
-		replace(menu, things(programs.map(p => h("li", h("button", {onclick: async () => {if (!(await act(...own, "open-in", which, p.place)).exit) replace(menu);}},
+		const programs = linesOf(await act("open-in", {isReceived}), "openIn");
+		replace(menu, things(programs.map(p => h("li", h("button", {onclick: async () => {if (!(await act("open-in", {isReceived, program: p.place})).exit) replace(menu);}},
 			icon(p.handler ? "handlers" : "program"), named(p.program), p.isDefault && h("span.note", t("isDefault")))))));
 		menu.querySelector("button")?.focus();
 	};
-	if (own[0]) buttons.append(button("takeDots", acts.take), button("verify", acts.verify), button("removeDots", acts.remove, ".danger"));
+	if (isReceived) buttons.append(button("takeDots", acts.take), button("verify", acts.verify), button("removeDots", acts.remove, ".danger"));
 	if (locked) replace(inside, h("div.empty", icon("lock"), h("p", t("lockedItem")), !store.protection?.dropBox && button("unlock", acts.unlock, ".primary")));
-	const nothing = {lines: []};
-	const [shownBy, about, options] = await Promise.all([locked ? nothing : verb([...own, "preview", which, "--lines", 300]),
-		own[0] ? verb(["inbox", "show", which]) : nothing, own[0] ? verb(["inbox", "options", which]) : {lines: [{action: "open-in"}]}]);
+	const result = await call("inbox/item", {item, isReceived, isLocked: locked});
 	if (!side.isConnected || !inside.isConnected) return;
-	const line = lineOf(shownBy, "preview"), known = lineOf(about, "arrival") ?? {}, can = new Set(options.lines.map(l => l.action));
+	const line = lineOf(result, "preview"), known = lineOf(result, "arrival") ?? {}, can = new Set(isReceived ? result.lines.map(l => l.action) : ["open-in"]);
 	// The journal's verdict is that of the receiver, which knew the offer.
 	const verdict = known.content ?? line?.content ?? "";
 	if (/lying|mislabelled/.test(verdict)) replace(warn, warning(t(verdict), " ", shown(line?.contentExplanation)));
 	if (!locked) replace(inside, verdict !== "lying" && content(entry, line?.pageCount),
-		line ? body(line) : !/image|movie|sound/.test(kind) && h("p.help", shown(shownBy.failed?.reason)));
-	if (can.has("show-in-folder")) buttons.prepend(button("showInFolder", () => act("inbox", "open", which, "--folder")));
+		line ? body(line) : !/image|movie|sound/.test(kind) && h("p.help", shown(result.failed?.reason)));
+	if (can.has("show-in-folder")) buttons.prepend(button("showInFolder", () => act("open", {inFolder: true})));
 	if (can.has("open-in")) buttons.prepend(button("openIn", openIn));
-	if (can.has("open")) buttons.prepend(button("open", () => act("inbox", "open", which), ".primary"));
+	if (can.has("open")) buttons.prepend(button("open", () => act("open"), ".primary"));
 	if (/failed|parked|no$/.test(known.delivery)) buttons.append(button("retry", acts.retry));
 	replace(facts, table([["type", entry.type && h("span", t("family-" + kind), " ", h("span.help.mono", shown(entry.type)))],
-		["size", size(known.size)], ["sender", own[0] ? person(entry.from) : t("unknownSender")],
+		["size", size(known.size)], ["sender", isReceived ? person(entry.from) : t("unknownSender")],
 		["via", known.via && (wayOf(known.via) || "Waft")], ["arrivedAt", when(known.arrived)],
 		["state", known.delivery && t("delivery-" + known.delivery)], ["subject", known.annotation?.subject], ["contents", line?.contentExplanation],
 		["place", mono(entry.path)], ["checksum", known.digest && mono(known.digest)]]), calls(known.attempts));

@@ -19,20 +19,19 @@ function card(offer) {
 	const boxes = [], known = isKnown(offer), error = alarm(), rest = offer.count - offer.items.length;
 	const folder = field({placeholder: t("folderHint")}), left = h("span.left");
 	let busy = false;
-	// Runs verbs until one fails: somebody has answered elsewhere, and the stream says how.
+	// Makes calls until one fails: somebody has answered elsewhere, and the stream says how.
 	const act = async (...steps) => {
 		if (busy) return;
 		busy = true;
-		for (const words of steps) {
-			const result = await attempt(error, ...words);
+		for (const [path, values] of steps) {
+			const result = await attempt(error, path, values);
 			if (result.exit) {busy = false; return;}
 			for (const item of result.lines.flatMap(line => line.present ?? [])) error.textContent += t("alreadyThere", {name: item.name, path: item.stored}) + " ";
 		}
 	};
 	const accept = () => {
-		const some = boxes.filter(({box}) => box.checked).map(({item}) => item + 1);
-		return ["accept", offer.offer, ...(some.length < boxes.length ? ["--items", some.join(",")] : []),
-			...(folder.value.trim() ? ["--to", folder.value.trim()] : [])];
+		const some = boxes.filter(({box}) => box.checked).map(({item}) => item);
+		return ["offers/accept", {offer: offer.offer, items: some.length < boxes.length ? some : undefined, folder: folder.value.trim() || undefined}];
 	};
 	const yes = button("accept", () => act(accept()), ".primary");
 	const count = () => {
@@ -47,10 +46,10 @@ function card(offer) {
 		})), [t(known ? "isContact" : offer.from.id ? "provedStranger" : "provedNothing"), offer.free && " · " + t("free", {size: size(offer.free)}), left]),
 		offer.warning && warning(shown(offer.warning)), said("subject", offer.subject), said("note", offer.note),
 		h("ul.things", {onchange: count}, offer.items.map(item => itemRow(offer, item, boxes)), rest > 0 && h("li.help", t("others", {n: rest}))),
-		error, h("p.row.answers", yes, button("decline", () => act(["decline", offer.offer]))),
+		error, h("p.row.answers", yes, button("decline", () => act(["offers/decline", {offer: offer.offer}]))),
 		fold(t("moreAnswers"), h("div.fields", label("intoFolder", folder),
 			known ? always(offer, act, accept) : offer.from.id && befriend(offer, act),
-			h("p", button("declineBlock", () => act(["decline", offer.offer, "--block"]), ".danger")))));
+			h("p", button("declineBlock", () => act(["offers/decline", {offer: offer.offer, blocks: true}]), ".danger")))));
 	node.known = known;
 	node.tick = () => {
 		const seconds = (new Date(offer.expires) - Date.now()) / 1000;
@@ -63,7 +62,7 @@ function card(offer) {
 // The key of a stranger becomes a contact's.
 function befriend({offer, from}, act) {
 	const name = field({value: from.name ?? "", required: true});
-	return form(".row", () => act(["contacts", "allow", "--from-offer", offer, "--name=" + name.value.trim()]),
+	return form(".row", () => act(["contacts/allow", {offer, name: name.value.trim()}]),
 		h("label.what", t("makeContact"), name), h("button", {type: "submit"}, t("add")));
 }
 
@@ -71,7 +70,7 @@ function always(offer, act, accept) {
 	const choice = (first, ...more) => select([first, ...more].map(value => [value, t(value)]));
 	const types = choice("any", ...new Set(offer.items.map(item => item.type))), most = choice("any", "100MB", "1GB", "10GB");
 	const time = choice("ever", "1d", "7d", "30d");
-	const set = () => ["contacts", "set", offer.from.id, "--policy", "accept", "--types", types.value, "--size-at-most", most.value, "--for", time.value];
+	const set = () => ["contacts/set", {contact: offer.from.id, policy: "accept", types: [types.value], sizeAtMost: most.value, lasting: time.value}];
 	return h("fieldset", h("legend", t("alwaysTitle", {name: offer.from.contact})),
 		h("div.grid3", label("types", types), label("upTo", most), label("howLong", time)),
 		button("always", () => act(set(), accept())));

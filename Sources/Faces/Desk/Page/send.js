@@ -1,8 +1,8 @@
 // The sheet: items, and what to do with them.
-import {$, alarm, button, call, called, counted, deviceIcon, dots, familyOf, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read, replace, row,
-	shown, sign, size, standing, status, submit, t, target, update, verb} from "/parts.js";
+import {$, alarm, button, called, counted, deviceIcon, dots, familyOf, form, h, help, label, lineOf, linesOf, named, on, post, problem, put, read,
+	replace, request, row, shown, sign, size, standing, status, submit, t, target, update} from "/parts.js";
 import {tar} from "/tar.js";
-import {inputOf, sendFiles, sendingOf, sendWords, stream, wordsOf} from "/sending.js";
+import {send, sendingOf, stream} from "/sending.js";
 import {peersInOrder} from "/peers.js";
 import {body} from "/preview.js";
 
@@ -31,7 +31,7 @@ function typed() {
 const all = () => ({words: typed(), blobs: items.filter(item => item.blob), paths: items.filter(item => item.path)});
 
 export function sendAtOnce(peer, {files}) {
-	sendFiles(peer, packed(files));
+	send(peer, {blobs: packed(files), paths: []});
 	location.hash = "#transfers";
 }
 
@@ -108,30 +108,25 @@ function drawGo() {
 
 let known = "", asking = new AbortController();
 
-// Asks for them when the items have changed. Files together with other items have none.
+// Asks for them when the items have changed.
 function drawActivities() {
-	const {words, blobs, paths} = all(), others = paths.length || words;
-	const now = JSON.stringify([items.map(({name, size: bytes}) => [name, bytes]), words]);
+	const things = all(), now = JSON.stringify([items.map(({name, size: bytes}) => [name, bytes]), things.words]);
 	if (now === known) return;
 	known = now;
 	asking.abort();
 	const {signal} = asking = new AbortController();
 	replace($("sheet-more"));
-	if (!blobs.length === !others) return;
-	const share = (...options) => verb(["share", ...options, ...wordsOf(words), "--", ...paths.map(({path}) => path)], {input: inputOf(words), signal});
+	if (!items.length && !things.words) return;
 	const list = async () => {
-		if (!blobs.length) return share("--list", "--exclude-activity", "org.waft.activity.airdrop");
-		const {sending} = await (await post("/sendings", sendingOf(blobs))).json(), path = "/sendings/" + sending;
-		return read(path + "/activities", {signal}).finally(() => call(path, "DELETE"));
+		const {sending} = await (await post("/sendings", sendingOf(things))).json(), path = "/sendings/" + sending;
+		return read(path + "/activities", {signal}).finally(() => request(path, "DELETE"));
 	};
 	const run = async type => {
-		if (!blobs.length) return share("--activity", type);
-		const lines = [], result = await stream(blobs, {activity: type}, {each: line => {lines.push(line);}});
+		const lines = [], result = await stream(things, {activity: type}, {each: line => {lines.push(line);}});
 		return {...result, lines};
 	};
 	const timer = setTimeout(async () => {
-		// The outbox has its own place: peers that are away.
-		const result = await list().catch(() => ({lines: []})), found = linesOf(result, "activity").filter(line => !line.peer && !/queue$/.test(line.type));
+		const found = linesOf(await list().catch(() => ({lines: []})), "activity");
 		if (!signal.aborted && found.length) replace($("sheet-more"), activities(found, run));
 	}, 400);
 	signal.addEventListener("abort", () => clearTimeout(timer));
@@ -143,7 +138,7 @@ function activities(found, run) {
 		buttons.forEach(node => {node.ariaDisabled = "true";});
 		put(error, "");
 		put(says, shown(title) + " …");
-		const result = await run(type).catch(() => ({exit: 1, errors: t("unreachable"), lines: []})), made = lineOf(result, "completed")?.returnedItems ?? [];
+		const result = await run(type).catch(() => ({exit: -1, lines: []})), made = lineOf(result, "completed")?.returnedItems ?? [];
 		buttons.forEach(node => {node.ariaDisabled = null;});
 		put(says, result.exit ? "" : t("activityDone", {name: title}) + made.map(path => " " + shown(path)).join());
 		put(error, problem(result));
@@ -153,14 +148,11 @@ function activities(found, run) {
 }
 
 function go() {
-	const {words, blobs, paths} = all(), subject = $("sheet-subject").value.trim(), peers = [...chosen.values()];
-	const wrong = !items.length && !words ? "nothingChosen" : !peers.length ? "nobodyChosen" : "";
+	const things = all(), subject = $("sheet-subject").value.trim(), peers = [...chosen.values()];
+	const wrong = !items.length && !things.words ? "nothingChosen" : !peers.length ? "nobodyChosen" : "";
 	put($("sheet-problem"), wrong && t(wrong));
 	if (wrong) return;
-	for (const peer of peers) {
-		if (blobs.length) sendFiles(peer, blobs, subject);
-		if (paths.length || words) sendWords(peer, {paths, words, subject});
-	}
+	for (const peer of peers) send(peer, things, subject);
 	$("sheet").close();
 	location.hash = "#transfers";
 }

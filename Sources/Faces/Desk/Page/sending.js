@@ -1,5 +1,5 @@
-// Sendings of this window. Files of the browser stream through.
-import {call, changed, counted, person, post, problem, read, say, store, sum, t, target, verb} from "/parts.js";
+// Sendings of this window. Files of the browser go through.
+import {changed, counted, person, post, problem, read, request, say, store, sum, t, target} from "/parts.js";
 import {okay, sample, settle, transferOf} from "/events.js";
 
 let number = 0;
@@ -26,7 +26,7 @@ function take(transfer, line) {
 	case "handling": Object.assign(transfer, {state: "handling", note: t("delivery-waiting"), cancel: null}); break;
 	case "stored": case "sent": case "opened": settle(transfer, {...line, reason: ""}, line.event); break;
 	case "failed":
-		if (line.item === undefined) transfer.reason = line.reason + (line.hint ? " – " + line.hint : "");
+		if (line.item === undefined) transfer.reason = line.reason;
 		else {
 			// An answer such as `declined` says more than that the item has failed.
 			const {state} = transfer.results.find(r => r.item === line.item) ?? {};
@@ -58,42 +58,36 @@ async function areReadable({blob, files = [blob]}) {
 // Waft's own peers tell what their handlers say.
 const waitOf = peer => !peer.away && peer.via === "waft" ? "opened" : "stored";
 
-export const sendingOf = (items, more) => ({...more, items: items.map(({name, size, kind, entries}) => ({name, size, kind, entries}))});
+// What there is to send as a document: files of the browser, paths of this machine, and a text or a link.
+export const sendingOf = ({blobs, paths, words}, more) => ({...more, items: blobs.map(({name, size, kind, entries}) => ({name, size, kind, entries})),
+	paths: paths.map(({path}) => path), [words?.kind ?? "text"]: words?.text});
 
-// Hands files to a peer or an activity. `began` gets a function that ends it; `unreadable` tells of a lost file.
-export async function stream(items, more, {each, began, unreadable}) {
-	const answer = await post("/sendings", sendingOf(items, more)), {sending, message} = await answer.json();
-	if (!answer.ok) return {exit: 1, errors: message ?? ""};
-	const path = "/sendings/" + sending, end = () => call(path, "DELETE");
+// Hands all of it to a peer or an activity. `began` gets a function that ends it; `unreadable` tells of a lost file.
+export async function stream(things, more, {each, began, unreadable}) {
+	const answer = await post("/sendings", sendingOf(things, more)), {sending, message} = await answer.json();
+	if (!answer.ok) return {exit: 1, failed: {reason: message ?? ""}};
+	const path = "/sendings/" + sending, end = () => request(path, "DELETE");
 	began?.(end);
 	return read(path, {each: line => {
 		if (line.event !== "wanted") return each(line);
-		call(`${path}/items/${line.item}`, "PUT", items[line.item].blob).catch(async () => {
-			if (!await areReadable(items[line.item])) {unreadable?.(); end();}
+		const item = things.blobs[line.item];
+		request(`${path}/items/${line.item}`, "PUT", item.blob).catch(async () => {
+			if (!await areReadable(item)) {unreadable?.(); end();}
 		});
 	}});
 }
 
-export async function sendFiles(peer, items, subject) {
-	const transfer = begin(peer, items.map(({name, size, kind}) => ({name, size, kind})));
+// Sends to a peer; to one that is away, by the outbox.
+export async function send(peer, things, subject) {
+	const {blobs, paths, words} = things, transfer = begin(peer, [...paths.map(({name}) => ({name, kind: "file"})),
+		...(words ? [{name: words.text.slice(0, 80), kind: words.kind}] : []), ...blobs.map(({name, size, kind}) => ({name, size, kind}))]);
+	// LocalSend names each file of a folder before it is there.
+	const queue = peer.away || /^local/.test(peer.via) && blobs.some(i => i.kind === "tree");
 	try {
-		finish(transfer, await stream(items, {to: target(peer), wait: waitOf(peer), queue: peer.away || /^local/.test(peer.via) && items.some(i => i.kind === "tree"), subject: subject || undefined}, {
+		finish(transfer, await stream(things, {to: target(peer), wait: waitOf(peer), queue, subject: subject || undefined}, {
 			each: line => take(transfer, line),
 			began: end => {transfer.cancel = () => {transfer.stop.abort(); end();};},
 			unreadable: () => {transfer.reason = t("unreadable");},
 		}));
-	} catch {finish(transfer, {exit: 1, errors: t("unreachable")});}
-}
-
-// The options for a text or a link. A text goes by the input.
-export const wordsOf = words => words?.kind === "url" ? ["--url", words.text] : words ? ["--text", "-"] : [];
-export const inputOf = words => words?.kind === "text" ? words.text : undefined;
-
-// Sends texts, links and paths of this machine; to a peer that is away, by the outbox.
-export async function sendWords(peer, {paths, words, subject}) {
-	const transfer = begin(peer, [...paths.map(({name}) => ({name, kind: "file"})), ...(words ? [{name: words.text.slice(0, 80), kind: words.kind}] : [])]);
-	transfer.cancel = () => transfer.stop.abort();
-	const line = ["send", ...wordsOf(words), ...(subject ? ["--subject", subject] : []), "--to", target(peer),
-		"--wait", waitOf(peer), peer.away ? "--queue" : "--partial", "--", ...paths.map(({path}) => path)];
-	finish(transfer, await verb(line, {input: inputOf(words), each: l => take(transfer, l), signal: transfer.stop.signal}));
+	} catch {finish(transfer, {exit: -1});}
 }

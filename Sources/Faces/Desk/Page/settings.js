@@ -1,6 +1,6 @@
-// A form made from `config schema` and `config list`.
-import {alarm, attempt, dots, field, h, h2, hasFocus, head, help, inTurn, lineOf, linesOf, mono, on, problem, put, replace, searchField, select, shown, status, store, t,
-	verb, warning} from "/parts.js";
+// A form made from the settings and their schema.
+import {alarm, attempt, call, dots, field, h, h2, hasFocus, head, help, inTurn, lineOf, linesOf, mono, on, problem, put, replace, searchField,
+	select, shown, status, store, t, warning} from "/parts.js";
 
 const GROUPS = [["group-machine", /^(name|port|logLevel|inhibitSleep)$/],
 	["group-offers", /^(accept|policy|arbiter|eligibility|previews|notifications|conflict|visibility)$/],
@@ -35,16 +35,15 @@ let changedAt = 0;
 
 function setting(line, schema) {
 	const id = "s-" + line.setting, error = alarm({id: id + "-error"}), note = status(), place = h("div.field"), source = h("p.note");
-	const run = (...words) => inTurn(async () => {
+	const change = values => inTurn(async () => {
 		changedAt = Date.now();
-		const result = await attempt(error, "config", ...words), done = lineOf(result, "settingChanged");
+		const result = await attempt(error, "settings/set", {setting: line.setting, values: values ?? undefined}), done = lineOf(result, "settingChanged");
 		put(note, done ? [t("saved"), done.hiddenBy && t("hiddenBy", {name: done.hiddenBy}),
 			...(done.warnings ?? []).map(shown)].filter(Boolean).join(" ") : "");
 		if (result.exit) return line.form === "truth" && draw();
-		const fresh = (await verb(["config", "list", "--all"])).lines.find(l => l.setting === line.setting);
+		const fresh = linesOf(await call("settings"), "setting").find(l => l.setting === line.setting);
 		if (fresh) {Object.assign(line, fresh); draw();}
 	});
-	const change = values => values === null ? run("unset", line.setting) : run("set", line.setting, ...(values[0]?.startsWith("-") ? ["--"] : []), ...values);
 	const draw = () => {
 		const isSet = line.setBy !== "default";
 		replace(place, control(line, schema, id, change));
@@ -64,15 +63,14 @@ export function open(main, signal) {
 		for (const node of groups.querySelectorAll(".setting")) node.hidden = !node.dataset.find.includes(text);
 		for (const group of groups.children) group.hidden = !group.querySelector(".setting:not([hidden])");
 	};
-	const check = async () => {
-		const result = await verb(["config", "check"], {signal});
-		replace(faults, linesOf(result, "settingFault").map(l => warning(h("span.mono", shown(l.path) + (l.line ? ":" + l.line : "")), " ", shown(l.reason))));
-	};
 	const load = async () => {
-		const [list, schema] = await Promise.all([verb(["config", "list", "--all"], {signal}), verb(["config", "schema"], {signal})]);
+		const result = await call("settings", {}, {signal});
 		if (signal.aborted) return;
-		const root = lineOf(schema, "settingsSchema")?.schema, rest = new Set(linesOf(list, "setting"));
-		if (list.exit) replace(faults, alarm(problem(list)));
+		const found = linesOf(result, "settingFault"), root = lineOf(result, "settingsSchema")?.schema, rest = new Set(linesOf(result, "setting"));
+		replace(faults, found.length ? found.map(l => warning(h("span.mono", shown(l.path) + (l.line ? ":" + l.line : "")), " ", shown(l.reason)))
+			: result.exit ? alarm(problem(result)) : []);
+		// The form stays while somebody writes in it, or has just changed something.
+		if (hasFocus(groups) || Date.now() - changedAt < 3000) return;
 		replace(groups, GROUPS.map(([name, pattern]) => {
 			const mine = [...rest].filter(line => pattern.test(line.setting));
 			mine.forEach(line => rest.delete(line));
@@ -81,8 +79,6 @@ export function open(main, signal) {
 		filter();
 	};
 	main.append(head("settings"), help("settingsHelp"), find, faults, groups);
-	on("settings", () => {check(); if (!hasFocus(groups) && Date.now() - changedAt > 3000) load();}, signal);
-	on("back", load, signal);
-	check();
+	on("settings back", load, signal);
 	load();
 }

@@ -1,5 +1,5 @@
-import {alarm, cardHead, changed, counted, dots, eachSecond, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated, lasting, linesOf, named,
-	on, oneOf, person, problem, put, row, shown, sign, size, store, svg, t, update, verb, when} from "/parts.js";
+import {alarm, call, cardHead, changed, counted, dots, eachSecond, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated,
+	lasting, linesOf, named, on, oneOf, person, problem, put, row, shown, sign, size, store, svg, t, update, when} from "/parts.js";
 import {okay} from "/events.js";
 
 // Bytes a second over the last three seconds; 0 if nothing moves.
@@ -92,9 +92,9 @@ let later = 0;
 
 async function drawOutbox(node) {
 	if (!node.isConnected) return;
-	const jobs = linesOf(await verb(["outbox", "list", "--all"]), "job").reverse();
+	const jobs = linesOf(await call("outbox"), "job").reverse();
 	const act = ({job}, action, key = action) => h("button", {"data-key": action + job, ariaLabel: `${t(key)} ${job}`, onclick: async () => {
-		const done = await verb(["outbox", action, job]);
+		const done = await call("outbox/" + action, {job});
 		await drawOutbox(node);
 		if (done.exit) node.append(alarm(problem(done)));
 	}}, t(key));

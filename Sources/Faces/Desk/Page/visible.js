@@ -1,5 +1,5 @@
 // Who can see this machine: a switch with its countdown.
-import {alarm, changed, choices, eachSecond, h, inTurn, lasting, on, problem, put, select, store, t, verb} from "/parts.js";
+import {alarm, call, changed, choices, eachSecond, h, inTurn, lasting, on, problem, put, select, store, t} from "/parts.js";
 
 let ticking = new AbortController();
 export const countdown = () => lasting((store.visibility.until - Date.now()) / 1000);
@@ -17,7 +17,7 @@ export function visibilitySwitch(signal) {
 	const time = select([["10m", t("for10m")], ["1h", t("for1h")], ["", t("forEver")]], "10m", {ariaLabel: t("howLong")});
 	const note = h("p.help"), error = alarm();
 	const choose = value => inTurn(async () => {
-		put(error, problem(await verb(["visible", value, ...(value === "everyone" && time.value ? ["--for", time.value] : [])])));
+		put(error, problem(await call("visibility", {visibility: value, lasting: value === "everyone" && time.value || undefined})));
 		draw();
 	});
 	const values = ["off", "contacts", "everyone"].map(value => [value, t("visible-" + value)]);

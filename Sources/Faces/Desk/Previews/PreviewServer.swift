@@ -1,8 +1,10 @@
 import Foundation
 package import HTTPChannel
 import ItemSources
+import Lines
 import NIOCore
 import NIOHTTP1
+import Operations
 import Sharing
 import Synchronization
 import UniformTypes
@@ -12,8 +14,6 @@ import WebPages
 /// reach the desk, of any kind. Nothing of it runs: the policy is a sandbox without scripts, and only types that browsers show as pictures,
 /// sound, film or plain text are served.
 package final class PreviewServer: Sendable {
-    /// Bytes of the facts about an item.
-    private static let factBytes = 256 << 10
     /// Bytes of a text that is shown.
     private static let textBytes: UInt64 = 1 << 20
     /// Bytes of a picture that a program of the system makes.
@@ -22,15 +22,13 @@ package final class PreviewServer: Sendable {
     private static let thumbnailPixels = 256
     private static let pagePixels = 1_400
 
-    private let program: DeskProgram
     /// Each path has the secret of a window, and ends with that window.
-    private let windows: DeskWindows
+    private let host: DeskServer.Host
     private let authorities: Set<String>
-    private let folder: String
 
-    /// - Parameter folder: private, for the pictures of offers.
-    package init(_ program: DeskProgram, windows: DeskWindows, authorities: Set<String>, folder: String) {
-        (self.program, self.windows, self.authorities, self.folder) = (program, windows, authorities, folder)
+    /// - Parameter authorities: the values of `Host` that are the previews'.
+    package init(_ host: DeskServer.Host, authorities: Set<String>) {
+        (self.host, self.authorities) = (host, authorities)
     }
 
     /// Serves one connection until it is closed.
@@ -60,7 +58,7 @@ package final class PreviewServer: Sendable {
     private func respond(to exchange: HTTPExchange, _ hasEntered: @Sendable () -> Void) async throws {
         guard RequestGuard.isForThisHost(exchange.head, authorities), [.GET, .HEAD].contains(exchange.head.method),
             let names = RequestTarget(exchange.head.uri).names, let given = names.first,
-            windows.show(given)
+            host.windows.show(given)
         else { return try await exchange.refuseUnknown() }
         hasEntered()
         switch (names.count, names.dropFirst().first) {
@@ -92,22 +90,13 @@ package final class PreviewServer: Sendable {
 
     private func picture(of number: Int64, _ words: [String]) async -> Data? {
         let words = ["inbox", "preview", "\(number)", "--out", "-"] + words
-        let (end, picture) = await program.output(words, limit: Self.pictureBytes)
-        return end.exit == 0 ? picture : nil
+        return await host.program.output(words, limit: Self.pictureBytes)
     }
 
     private func show(_ picture: Data, _ exchange: HTTPExchange) async throws {
         let isJPEG = picture.starts(with: [0xFF, 0xD8])
         try await exchange.respond(
             .ok, contentType: isJPEG ? "image/jpeg" : "image/png", body: ByteBuffer(bytes: picture))
-    }
-
-    private struct Arrival: Decodable {
-        var path: String?
-        var type: String?
-        var arrival: Int64?
-        /// Nil unless its file is sealed.
-        var protection: String?
     }
 
     /// An item that is shown.
@@ -123,13 +112,11 @@ package final class PreviewServer: Sendable {
 
     /// - Returns: nil if there is no such item, or it is not shown.
     private func item(_ name: String, isThumbnail: Bool = false) async -> Item? {
-        guard let number = Int64(name), number > 0 else { return nil }
-        let (end, output) = await program.output(["inbox", "show", "\(number)", "--json"], limit: Self.factBytes)
-        guard end.exit == 0, let arrival = try? JSONDecoder().decode(Arrival.self, from: output),
-            let path = arrival.path, let type = arrival.type.flatMap({ UniformType($0) }),
-            let form = Self.form(of: type, isThumbnail: isThumbnail)
+        guard let number = Int64(name), number > 0,
+            let arrival = try? host.forgiving().inbox.show(name),
+            let type = UniformType(arrival.type), let form = Self.form(of: type, isThumbnail: isThumbnail)
         else { return nil }
-        return Item(number: number, path: path, form: form, isSealed: arrival.protection != nil)
+        return Item(number: number, path: arrival.path, form: form, isSealed: arrival.protection != nil)
     }
 
     /// A page with a film or a sound: browsers save some types as files that they play in a page.
@@ -169,8 +156,8 @@ package final class PreviewServer: Sendable {
         guard item.player != nil, exchange.head.method == .GET else { return try await exchange.refuseUnknown() }
         try await exchange.respond(
             .ok, contentType: item.form,
-            streaming: { [program] send in
-                _ = await program.run(["inbox", "cat", "\(item.number)"]) { try await send(ByteBuffer(bytes: $0)) }
+            streaming: { [host] send in
+                _ = await host.program.run(["inbox", "cat", "\(item.number)"]) { try await send(ByteBuffer(bytes: $0)) }
             })
     }
 
@@ -194,13 +181,9 @@ package final class PreviewServer: Sendable {
 
     /// The picture of an item of a waiting offer.
     private func showOffer(_ exchange: HTTPExchange, _ offer: String, _ item: String) async throws {
-        guard let offer = Int(offer), let item = Int(item) else { return try await exchange.refuseUnknown() }
-        let path = folder + "/" + WebSecret.make()
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let end = await program.run(["offers", "preview", "\(offer).\(item)", "--out", path]) { _ in }
-        guard end.exit == 0, let picture = FileManager.default.contents(atPath: path) else {
-            return try await exchange.refuseUnknown()
-        }
-        try await show(picture, exchange)
+        guard let offer = Int(offer), let item = Int(item), item > 0,
+            let preview = try? await host.forgiving().offers.preview(offer, item: item - 1)
+        else { return try await exchange.refuseUnknown() }
+        try await show(preview.data, exchange)
     }
 }

@@ -30,8 +30,16 @@ final class BrowserSending: Sendable {
         var wait: String?
         /// The activity of the share sheet that gets the items, if no peer does.
         var activity: String?
+        /// Files and folders of this machine: absolute paths.
+        var paths: [String]?
+        var text: String?
+        var url: String?
+        /// Of the browser; they come after the others.
         var items: [Item]
         var subject: String?
+
+        /// All that goes to the peer or the activity.
+        var count: Int { (paths?.count ?? 0) + [text, url].compactMap(\.self).count + items.count }
     }
 
     private struct Course {
@@ -39,7 +47,7 @@ final class BrowserSending: Sendable {
         var asked: [Int: HandedBytes] = [:]
         /// All that were asked for.
         var all: [HandedBytes] = []
-        var work: Task<DeskProgram.End, Never>?
+        var work: Task<WaftExit, any Error>?
     }
 
     /// The time in which a sending that is cancelled can take leave of the peer.
@@ -49,14 +57,11 @@ final class BrowserSending: Sendable {
 
     let name = WebSecret.make()
     private let wanted: Wanted
-    private let currentWaft: @Sendable () throws(WaftError) -> Waft
+    private let host: DeskServer.Host
     private let cancellation = Cancellation()
     private let course = Mutex(Course())
 
-    /// - Parameter waft: the Waft with the settings as they are now. It throws for settings with faults.
-    init(_ wanted: Wanted, _ waft: @escaping @Sendable () throws(WaftError) -> Waft) {
-        (self.wanted, currentWaft) = (wanted, waft)
-    }
+    init(_ wanted: Wanted, _ host: DeskServer.Host) { (self.wanted, self.host) = (wanted, host) }
 
     /// Ends the sending, as Ctrl-C does.
     func cancel() {
@@ -72,52 +77,59 @@ final class BrowserSending: Sendable {
     /// The bytes of an item that are asked for; nil if they are not, or another request brings them.
     func take(_ number: Int) -> HandedBytes? { course.withLock { $0.asked.removeValue(forKey: number) } }
 
+    /// The bytes of an item are to come.
+    private struct WantedLine: DeskLine {
+        var event = "wanted"
+        var item: Int
+    }
+
     /// Offers the items, and follows the sending to its end. If the task is cancelled, so is the sending.
-    func run(_ lines: DeskLines) async -> DeskProgram.End {
-        let (documents, feed) = AsyncStream<String>.makeStream()
-        let work = Task { [self] in
+    /// - Throws: `WaftError`.
+    func run(_ lines: DeskLines) async throws -> WaftExit {
+        let (said, feed) = AsyncStream<ByteBuffer>.makeStream()
+        let work = Task(executorPreference: DeskWork.executor) { [self] in
             defer { feed.finish() }
-            return await DeskProgram.End { () async throws(WaftError) in
-                do throws(WaftError) {
-                    let sources = try sources { feed.yield("{\"event\":\"wanted\",\"item\":\($0)}") }
-                    return try await send(sources) { feed.yield($0.json) }
-                } catch {
-                    feed.yield(FailedLine(error.code, error.reason, hint: error.hint, others: error.others).json)
-                    throw error
-                }
+            let sources = try sources { number in
+                if let line = try? WantedLine(item: number).bytes { feed.yield(line) }
             }
+            return try await send(sources) { feed.yield(ByteBuffer(string: $0.json + "\n")) }
         }
         course.withLock { $0.work = work }
-        return await withTaskCancellationHandler {
-            for await document in documents {
-                guard (try? await lines.add(Array((document + "\n").utf8))) != nil else {
+        return try await withTaskCancellationHandler {
+            for await line in said {
+                guard (try? await lines.add(Array(line.readableBytesView))) != nil else {
                     cancel()
                     break
                 }
             }
-            return await work.value
+            return try await work.value
         } onCancel: {
             cancel()
         }
     }
 
-    /// Lists the activities that can take the items. Peers are none of them here.
-    func listActivities(_ lines: DeskLines) async -> DeskProgram.End {
-        await DeskProgram.End { () async throws(WaftError) in
-            let items = ShareItems(try sources { _ in }, paths: [], subject: nil)
-            let activities = try currentWaft().activities(excluding: [Activity.airdrop.type])
-            let possible = await activities.lines(for: items)
-            for line in possible { try? await lines.add(Array((line.json + "\n").utf8)) }
-            guard possible.contains(where: { $0.reason == nil }) else {
-                throw WaftError(.ineligible, "\(items.title): nothing can be done with it here")
-            }
-            return .done
+    /// Activities that a window has no place for: it has peers and their outbox, and opens what was received.
+    private static let excluded = [Activity.airdrop.type, Activity.queue.type, Activity.openIn.type]
+
+    /// Lists the activities that can take the items.
+    /// - Throws: `WaftError` `ineligible` if there are none.
+    func listActivities(_ lines: DeskLines) async throws -> WaftExit {
+        let items = ShareItems(try sources { _ in }, paths: wanted.paths ?? [], subject: nil)
+        let activities = try host.strict().activities(excluding: Self.excluded)
+        let possible = await activities.lines(for: items)
+        for line in possible { try await lines.add(line) }
+        guard possible.contains(where: { $0.reason == nil }) else {
+            throw WaftError(.ineligible, "\(items.title): nothing can be done with it here")
         }
+        return .done
     }
 
     /// - Parameter isWanted: called when the bytes of an item are to come.
     private func sources(_ isWanted: @escaping @Sendable (Int) -> Void) throws(WaftError) -> [any ItemSource] {
-        var sources: [any ItemSource] = []
+        var here = SendSources(
+            paths: wanted.paths ?? [], texts: wanted.text.map { [$0] } ?? [], urls: wanted.url.map { [$0] } ?? [])
+        here.canLeaveOut = false
+        var sources = here.paths.isEmpty && here.texts.isEmpty && here.urls.isEmpty ? [] : try here.make()
         for (number, item) in wanted.items.enumerated() {
             do throws(SourceError) {
                 sources.append(
@@ -143,11 +155,13 @@ final class BrowserSending: Sendable {
         _ sources: [any ItemSource], _ show: @escaping @Sendable (any Line) -> Void
     ) async throws(WaftError) -> WaftExit {
         if let activity = wanted.activity { return try await share(sources, activity, show) }
-        let waft = try currentWaft()
+        let waft = try host.strict()
         let options = try waft.sendOptions(subject: wanted.subject, isAwaited: wanted.wait == "opened")
         let peer = wanted.to ?? ""
         if wanted.queue == true {
-            let items = QueuedItems(sources, paths: [], texts: [], urls: [], isSnapshot: false, days: nil)
+            let items = QueuedItems(
+                sources, paths: wanted.paths ?? [], texts: wanted.text.map { [$0] } ?? [],
+                urls: wanted.url.map { [$0] } ?? [], isSnapshot: false, days: nil)
             for job in try await waft.outbox.add(items, to: [peer], options, cancellation: cancellation) { show(job) }
             show(DoneLine(exit: .done))
             return .done
@@ -169,10 +183,11 @@ final class BrowserSending: Sendable {
     }
 
     private func share(
-        _ sources: [any ItemSource], _ type: String, _ show: @Sendable (any Line) -> Void
+        _ sources: [any ItemSource], _ type: String, _ show: @escaping @Sendable (any Line) -> Void
     ) async throws(WaftError) -> WaftExit {
-        let items = ShareItems(sources, paths: [], subject: wanted.subject)
-        let activities = try currentWaft().activities()
+        let paths = wanted.paths ?? []
+        let items = ShareItems(sources, paths: paths, subject: wanted.subject)
+        let activities = try host.strict().activities(excluding: Self.excluded)
         let activity = try activities.activity(type)
         var completion = CompletedLine()
         completion.activity = activity.type

@@ -1,4 +1,3 @@
-import Operations
 import Synchronization
 
 /// The sendings of windows: each item goes from the browser through to the peer, and is stored nowhere.
@@ -6,7 +5,7 @@ final class BrowserSendings: Sendable {
     /// Sendings at the same time.
     static let maximum = 32
 
-    private let waft: @Sendable () throws(WaftError) -> Waft
+    private let host: DeskServer.Host
     private let state = Mutex(State())
 
     private struct State {
@@ -16,7 +15,7 @@ final class BrowserSendings: Sendable {
         func place(of name: String) -> Int? { sendings.firstIndex { $0.sending.name == name } }
     }
 
-    init(_ waft: @escaping @Sendable () throws(WaftError) -> Waft) { self.waft = waft }
+    init(_ host: DeskServer.Host) { self.host = host }
 
     subscript(name: String) -> BrowserSending? {
         state.withLock { state in state.place(of: name).map { state.sendings[$0].sending } }
@@ -24,7 +23,7 @@ final class BrowserSendings: Sendable {
 
     /// - Returns: nil if there are too many. The oldest one that no window follows makes room.
     func begin(_ wanted: BrowserSending.Wanted) -> BrowserSending? {
-        let sending = BrowserSending(wanted, waft)
+        let sending = BrowserSending(wanted, host)
         return state.withLock { state in
             if state.sendings.count >= Self.maximum {
                 guard let place = state.sendings.firstIndex(where: { !$0.isFollowed }) else { return nil }

@@ -11,11 +11,10 @@ extension DeskServer {
     }
 
     func beginSending(_ exchange: HTTPExchange) async throws {
-        guard let wanted = try await document(BrowserSending.Wanted.self, of: exchange, upTo: DeskVerbs.bytes) else {
+        guard let wanted = try await document(BrowserSending.Wanted.self, of: exchange, upTo: DeskCall.bytes) else {
             return
         }
-        guard wanted.to != "", wanted.activity != "", !wanted.items.isEmpty, wanted.items.count <= BrowserSending.items
-        else {
+        guard wanted.to != "", wanted.activity != "", (1...BrowserSending.items).contains(wanted.count) else {
             return try await exchange.refuse(.badRequest, "1 to \(BrowserSending.items) items go to a peer")
         }
         guard let sending = sendings.begin(wanted) else {
@@ -27,7 +26,7 @@ extension DeskServer {
     /// Lists the activities for the items of a sending that has not begun.
     func listActivities(_ exchange: HTTPExchange, _ name: String) async throws {
         guard let sending = sendings[name] else { return try await exchange.refuseUnknown() }
-        try await stream(exchange) { lines in await sending.listActivities(lines) }
+        try await stream(exchange) { lines in try await sending.listActivities(lines) }
     }
 
     /// Sends, and tells the window about it. The sending ends with this stream.
@@ -35,7 +34,7 @@ extension DeskServer {
         guard let sending = sendings.follow(name) else { return try await exchange.refuseUnknown() }
         let hasBegun = try await stream(exchange) { [sendings] lines in
             defer { sendings.end(sending) }
-            return await sending.run(lines)
+            return try await sending.run(lines)
         }
         if !hasBegun { sendings.end(sending) }
     }

@@ -1,60 +1,58 @@
 import Foundation
 import HTTPChannel
+import Lines
 import NIOCore
 import NIOHTTP1
+import Operations
 import QRCodes
-import Sharing
+import Synchronization
 import WebPages
 
 extension DeskServer {
     /// The last line of a stream.
     struct EndLine: DeskLine {
         var event = "end"
-        var exit: Int
-        var errors: String
-
-        init(_ end: DeskProgram.End) { (exit, errors) = (end.exit, end.errors) }
-    }
-
-    /// The first line of a stream whose verb the window answers.
-    private struct BegunLine: DeskLine {
-        var event = "begun"
-        var call: String
+        var exit: Int32
     }
 
     static let lines = "application/x-ndjson"
 
-    /// Runs a verb, and sends its lines as they come.
-    func runVerb(_ exchange: HTTPExchange) async throws {
-        guard let call = try await document(VerbCall.self, of: exchange, upTo: DeskVerbs.bytes) else { return }
-        if let refusal = DeskVerbs.refusal(call.words) { return try await exchange.refuse(.forbidden, refusal) }
-        // The option in front of a `--`, behind which it would be an item.
-        let place = call.words.firstIndex(of: "--") ?? call.words.endIndex
-        let words = call.words[..<place] + ["--json"] + call.words[place...]
-        let answers = call.answers == true ? calls.begin() : nil
-        let hasBegun = try await stream(exchange) { [host, calls] lines in
-            defer { if let answers { calls.end(answers.name) } }
-            if let answers { try? await lines.add(BegunLine(call: answers.name)) }
-            let input = answers.map { DeskProgram.Input.answers($0.input) } ?? call.input.map { .text($0) }
-            return await host.program.run(Array(words), input: input) { try await lines.add($0) }
+    /// Makes a call, and sends its lines as they come.
+    func make(_ call: DeskCall, _ exchange: HTTPExchange) async throws {
+        guard let body = try await document(of: exchange, upTo: DeskCall.bytes) else { return }
+        guard let work = try? call.read(body) else {
+            return try await exchange.refuse(.badRequest, "the request has another form")
         }
-        if !hasBegun, let answers { calls.end(answers.name) }
+        try await stream(exchange) { [host, questions] lines in
+            try await work(DeskWork(host: host, questions: questions, lines: lines))
+        }
     }
 
-    /// Sends the lines of a call, then `end`: as the answer, or by the stream of the window that the query names.
+    /// Sends the lines of a call, its failure, and `end`: as the answer, or by the stream of the window that the query names.
     /// - Returns: false if this has refused the request.
     @discardableResult
     func stream(
-        _ exchange: HTTPExchange, _ work: @escaping @Sendable (DeskLines) async -> DeskProgram.End
+        _ exchange: HTTPExchange, _ work: @escaping @Sendable (DeskLines) async throws -> WaftExit
     ) async throws -> Bool {
         let whole: @Sendable (DeskLines) async -> Void = { lines in
-            let end = await work(lines)
-            try? await lines.add(EndLine(end))
+            let exit: WaftExit
+            do {
+                exit = try await work(lines)
+            } catch let error as WaftError {
+                exit = error.code
+                try? await lines.add(error.line())
+            } catch {
+                // The window is gone, or has cancelled the call.
+                exit = .interrupted
+            }
+            try? await lines.add(EndLine(exit: exit.rawValue))
         }
         let query = RequestTarget(exchange.head.uri)
         guard let name = query["window"] else {
             try await host.windows.counting {
-                try await exchange.respond(.ok, contentType: Self.lines) { send in await whole(DeskLines(send)) }
+                try await exchange.respond(.ok, contentType: Self.lines) { send in
+                    await withTaskExecutorPreference(DeskWork.executor) { await whole(DeskLines(send)) }
+                }
             }
             return true
         }
@@ -68,7 +66,7 @@ extension DeskServer {
             try await exchange.refuse(.tooManyRequests, "too many calls are under way")
             return false
         }
-        try await exchange.respond(.accepted, json: [String: String]())
+        try await exchange.respond(.accepted, contentType: nil, body: ByteBuffer())
         return true
     }
 
@@ -93,13 +91,13 @@ extension DeskServer {
     }
 
     private struct Answer: Decodable {
-        var input: String
+        var answer: String
     }
 
-    /// Hands an answer to the verb that asked.
+    /// Hands an answer to the call that asked.
     func answerCall(_ exchange: HTTPExchange, _ name: String) async throws {
-        guard let answer = try await document(Answer.self, of: exchange, upTo: 4 << 10) else { return }
-        guard calls.answer(name, answer.input) else { return try await exchange.refuseUnknown() }
+        guard let given = try await document(Answer.self, of: exchange, upTo: 4 << 10) else { return }
+        guard questions.answer(name, given.answer) else { return try await exchange.refuseUnknown() }
         try await exchange.respond(.noContent, contentType: nil, body: ByteBuffer())
     }
 
@@ -124,23 +122,36 @@ extension DeskServer {
         }
         try await exchange.respond(.ok, json: Code(size: code.width, rows: rows))
     }
+}
 
-    private struct Unlocking: Decodable {
-        var passphrase: String
+/// The questions of calls, which their windows answer.
+final class DeskQuestions: Sendable {
+    private let calls = Mutex<[String: AsyncStream<String>.Continuation]>([:])
+
+    /// The first line of a call that asks.
+    private struct BegunLine: DeskLine {
+        var event = "begun"
+        var call: String
     }
 
-    private struct Result: Encodable {
-        var exit: Int
-        var message: String
+    /// Lets a call ask while it works. Its window hears the name for the answers first.
+    func asking(
+        _ desk: DeskWork, _ work: (AsyncStream<String>) async throws -> WaftExit
+    ) async throws -> WaftExit {
+        let (answers, feed) = AsyncStream<String>.makeStream(bufferingPolicy: .bufferingOldest(16))
+        let name = WebSecret.make()
+        calls.withLock { $0[name] = feed }
+        defer { calls.withLock { $0.removeValue(forKey: name) }?.finish() }
+        try await desk.lines.add(BegunLine(call: name))
+        return try await work(answers)
     }
 
-    /// Unlocks with a passphrase, which no argument has.
-    func unlock(_ exchange: HTTPExchange) async throws {
-        guard let wanted = try await document(Unlocking.self, of: exchange, upTo: 16 << 10) else { return }
-        let end = await host.program.run(
-            ["unlock", "--passphrase-fd", "0"], input: .text(wanted.passphrase + "\n")
-        ) { _ in }
-        try await exchange.respond(
-            .ok, json: Result(exit: end.exit, message: end.exit == 0 ? "" : PathText.printable(end.errors)))
+    /// - Returns: false if there is no such call.
+    func answer(_ name: String, _ text: String) -> Bool {
+        calls.withLock { calls in
+            guard let call = calls[name] else { return false }
+            call.yield(text)
+            return true
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Lines
 import NIOCore
 
 /// The lines of a call, on their way to the window. Each is sent in one piece, with its end.
@@ -9,7 +10,7 @@ actor DeskLines {
 
     init(_ send: @escaping @Sendable (ByteBuffer) async throws -> Void) { self.send = send }
 
-    /// Output of a verb, in any pieces.
+    /// Output of a program, in any pieces.
     func add(_ bytes: [UInt8]) async throws {
         rest.writeBytes(bytes)
         while let end = rest.readableBytesView.firstIndex(of: UInt8(ascii: "\n")),
@@ -19,6 +20,8 @@ actor DeskLines {
         }
         rest.discardReadBytes()
     }
+
+    func add(_ line: any Line) async throws { try await send(ByteBuffer(string: line.json + "\n")) }
 
     /// A line of the desk's own.
     func add(_ line: some DeskLine) async throws { try await send(try line.bytes) }

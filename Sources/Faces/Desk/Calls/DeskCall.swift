@@ -1,0 +1,94 @@
+import Executors
+import Foundation
+import Lines
+import Operations
+import Sharing
+
+/// A call that a window may make. The table of calls is the list of what a window may do; no call runs a program that the
+/// window chooses, and none gives a program a right: whoever takes a window over would run programs as the user.
+struct DeskCall: Sendable {
+    /// The calls by their paths.
+    static let all: [String: DeskCall] = [contacts, inbox, machine, offers, settings]
+        .reduce(into: [:]) { $0.merge($1) { one, _ in one } }
+
+    /// Bytes of the values of one call.
+    static let bytes = 4 << 20
+
+    /// Reads the values of a call.
+    /// - Throws: `DecodingError`.
+    let read: @Sendable (Data) throws -> @Sendable (DeskWork) async throws -> WaftExit
+
+    /// - Parameter work: throws `WaftError`.
+    init<Values: Decodable & Sendable>(_ work: @escaping @Sendable (Values, DeskWork) async throws -> WaftExit) {
+        read = { bytes in
+            let values = try JSONDecoder().decode(Values.self, from: bytes)
+            return { desk in try await work(values, desk) }
+        }
+    }
+
+    /// A call whose answer is some lines.
+    static func lines<Values: Decodable & Sendable>(
+        _ lines: @escaping @Sendable (Values, Waft) async throws -> [any Line]
+    ) -> DeskCall {
+        DeskCall { (values: Values, desk: DeskWork) in
+            for line in try await lines(values, desk.waft()) { try await desk.show(line) }
+            return .done
+        }
+    }
+
+    /// The values of a call that has none.
+    struct Nothing: Decodable, Sendable {}
+}
+
+/// The means of a call that is under way.
+struct DeskWork: Sendable {
+    /// Calls read the disk inline.
+    static let executor = BlockingExecutor(threads: 16)
+
+    let host: DeskServer.Host
+    let questions: DeskQuestions
+    let lines: DeskLines
+
+    /// The Waft with the settings as they are now; those with faults have their defaults.
+    func waft() throws(WaftError) -> Waft { try host.forgiving() }
+
+    func show(_ line: any Line) async throws { try await lines.add(line) }
+
+    /// Shows lines that come while something works that does not wait for the window.
+    func showing(
+        _ work: @escaping @Sendable (_ show: @escaping @Sendable (any Line) -> Void) async throws -> WaftExit
+    ) async throws -> WaftExit {
+        let (said, feed) = AsyncStream<any Line>.makeStream()
+        async let exit = {
+            defer { feed.finish() }
+            return try await work { feed.yield($0) }
+        }()
+        for await line in said { try await show(line) }
+        return try await exit
+    }
+
+    /// Does something for each of some items, one after another. A failure is shown, and the first one decides the exit code.
+    func each<Word: Sendable>(
+        _ words: [Word], called: (Word) -> FailedLine.Subject?, _ body: (Word) async throws(WaftError) -> any Line
+    ) async throws -> WaftExit {
+        var first = WaftExit.done
+        for word in words {
+            let line: any Line
+            do throws(WaftError) {
+                line = try await body(word)
+            } catch {
+                line = error.line(of: called(word))
+                if first == .done { first = error.code }
+            }
+            try await show(line)
+        }
+        return first
+    }
+
+    /// Lets this program do something in a process of its own: foreign bytes are parsed there, and keys are stretched.
+    /// - Parameter words: of the command line, before `--json`.
+    func apart(_ words: [String], input: String? = nil) async throws -> WaftExit {
+        let end = await host.program.run(words, input: input) { try await lines.add($0) }
+        return WaftExit(rawValue: Int32(clamping: end)) ?? .unexpected
+    }
+}
