@@ -222,7 +222,10 @@ let package = Package(
             .network, "HTTPChannel", ["SecureTransport", "Sharing", nioCore, nioPosix, nioHTTP1, concurrencyHelpers],
             tests: ["Executors", logging, nioEmbedded])
         + module(
-            .network, "WebPages", ["Sharing", "Secrets", "HTTPChannel", nioCore, nioHTTP1], tests: nil)
+            .network, "WebPages",
+            [
+                "HTTPChannel", "Secrets", "Sharing", "SecureTransport", nioCore, nioHTTP1, logging,
+            ], tests: nil)
         + module(
             .dialects, "WaftDialect",
             [
@@ -304,9 +307,8 @@ let package = Package(
         + module(
             .faces, "Desk",
             [
-                "Lines", "Operations", "ItemSources", "HTTPChannel", "SecureTransport", "Sharing", "SystemCalls",
-                "UniformTypes", "WebPages", "QRCodes", "CLinuxShims", "Executors", nioCore, nioHTTP1, nioPosix,
-                logging, subprocess, systemPackage,
+                "Lines", "Operations", "HTTPChannel", "Sharing", "SystemCalls", "UniformTypes", "WebPages",
+                "QRCodes", "CLinuxShims", nioCore, nioHTTP1, nioPosix, logging, subprocess, systemPackage,
             ],
             tests: ["Settings"],
             embedded: [

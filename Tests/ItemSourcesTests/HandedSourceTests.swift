@@ -8,7 +8,7 @@ import UniformTypes
 @testable import ItemSources
 
 /// Hands `pieces` over from a thread of its own.
-private func handing(_ pieces: [[UInt8]], isWhole: Bool = true) -> @Sendable (HandedBytes) -> Void {
+private func handing(_ pieces: [[UInt8]], isWhole: Bool = true) -> @Sendable (any HandedBytes) -> Void {
     { bytes in
         // Not a task: the reader blocks, and there may be no other thread for tasks.
         Thread {

@@ -1,6 +1,7 @@
 import Control
 import Discovery
 import Endpoints
+import Executors
 import Glibc
 import HookSandbox
 package import Journal
@@ -31,6 +32,9 @@ package struct Waft: Sendable {
     /// Hears of problems beside the result of a call: one line each, not escaped.
     package var warn: @Sendable (String) -> Void = { _ in }
     var now: @Sendable () -> WallTime = { .now }
+
+    /// Operations read and write the disk inline. A face whose threads have other work lets its calls prefer this executor.
+    package static let executor: any TaskExecutor = BlockingExecutor(threads: 16)
 
     package init(_ home: Home, _ live: LiveSettings, logger: Logger) {
         (self.home, self.live, self.logger) = (home, live, logger)

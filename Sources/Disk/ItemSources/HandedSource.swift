@@ -6,7 +6,7 @@ import SystemCalls
 package import UniformTypes
 
 /// Bytes that are handed over while they are read: a pipe within this process.
-package final class HandedBytes: ItemBytes {
+final class HandedPipe: ItemBytes, HandedBytes {
     private let reading: FileDescriptor
     /// -1 once it is closed.
     private let writing: Mutex<Int32>
@@ -26,8 +26,7 @@ package final class HandedBytes: ItemBytes {
         _ = fcntl(ends[1], Self.setPipeSize, Int32(1 << 20))
     }
 
-    /// - Returns: the bytes that the reader has room for; 0 for none now, nil if it reads no more.
-    package func write(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    func write(_ bytes: UnsafeRawBufferPointer) -> Int? {
         writing.withLock { writing in
             guard writing >= 0 else { return nil }
             while true {
@@ -39,9 +38,7 @@ package final class HandedBytes: ItemBytes {
         }
     }
 
-    /// No more bytes come.
-    /// - Parameter isWhole: whether these were all.
-    package func finish(isWhole: Bool) {
+    func finish(isWhole: Bool) {
         if isWhole { self.isWhole.store(true, ordering: .releasing) }
         end()
     }
@@ -77,7 +74,7 @@ package final class HandedSource: ItemSource {
     package let offered: OfferedItem
     package var origin: String { offered.name.text }
 
-    private let want: @Sendable (HandedBytes) -> Void
+    private let want: @Sendable (any HandedBytes) -> Void
     private let wasOpened = Atomic(false)
 
     /// - Parameters:
@@ -88,7 +85,7 @@ package final class HandedSource: ItemSource {
     /// - Throws: `SourceError` for a name or size that cannot be offered.
     package init(
         name: String, kind: ItemKind, size: UInt64?, entries: UInt64?, registry: TypeRegistry = .system,
-        want: @escaping @Sendable (HandedBytes) -> Void
+        want: @escaping @Sendable (any HandedBytes) -> Void
     ) throws(SourceError) {
         var placeholder = Placeholder(name: name)
         (placeholder.kind, placeholder.size, placeholder.entries) = (kind == .tree ? .tree : .file, size, entries)
@@ -106,9 +103,9 @@ package final class HandedSource: ItemSource {
         guard wasOpened.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else {
             throw .at(origin, .unreadable, "is handed over once only; send it again")
         }
-        let bytes: HandedBytes
+        let bytes: HandedPipe
         do throws(SystemError) {
-            bytes = try HandedBytes()
+            bytes = try HandedPipe()
         } catch {
             throw .at(origin, .unreadable, "cannot be read (\(error))")
         }

@@ -1,11 +1,8 @@
 import Foundation
 import Glibc
-import HTTPChannel
 package import Lines
 package import Logging
-import NIOPosix
 package import Operations
-import SecureTransport
 import Sharing
 import SystemCalls
 package import UniformTypes
@@ -13,12 +10,8 @@ import WebPages
 
 /// The desk while it runs: two ports of loopback, for the pages and for the previews.
 package struct DeskListener: Sendable {
-    /// Stands for the windows in the counts of connections. Nothing is transferred by it.
-    private static let windows = Dialect(
-        name: "desk", title: "the desk", proof: .never, givesReceipts: false, resumes: false)
-
-    private let pages: SecureListener
-    private let previews: SecureListener
+    private let pages: LoopbackPages
+    private let previews: LoopbackPages
     private let server: DeskServer
     private let previewServer: PreviewServer
     private let door: DeskDoor
@@ -40,27 +33,18 @@ package struct DeskListener: Sendable {
         settings: @escaping @Sendable (Waft) -> [SettingLine], name: String, version: String, shared: [String],
         types: @escaping @Sendable () -> TypeRegistry, run: String, logger: Logger
     ) async throws -> DeskListener {
-        let (pages, previews) = (try await bind(logger), try await bind(logger))
+        let (pages, previews) = (try await LoopbackPages.bind(logger), try await LoopbackPages.bind(logger))
         let folder = try DeskFolder(in: run)
         let (door, windows) = (DeskDoor(), DeskWindows())
         let host = DeskServer.Host(
             program: program, strict: strict, forgiving: forgiving, settings: settings, door: door, windows: windows,
-            authorities: authorities(pages.port), previews: "http://127.0.0.1:\(previews.port)", name: name,
+            authorities: pages.authorities, previews: "http://127.0.0.1:\(previews.port)", name: name,
             version: version, shared: shared, types: types)
         return DeskListener(
             pages: pages, previews: previews, server: DeskServer(host),
-            previewServer: PreviewServer(host, authorities: authorities(previews.port)), door: door,
+            previewServer: PreviewServer(host, authorities: previews.authorities), door: door,
             openWindows: windows, folder: folder)
     }
-
-    private static func bind(_ logger: Logger) async throws -> SecureListener {
-        var configuration = SecureListener.Configuration(host: "127.0.0.1", plainFor: windows)
-        // All programs of this machine, of other users too, have one address.
-        configuration.limits = .forEntering(connectionsPerAddress: 128)
-        return try await SecureListener.bind(configuration, group: .singleton, logger: logger)
-    }
-
-    private static func authorities(_ port: Int) -> Set<String> { ["127.0.0.1:\(port)", "localhost:\(port)"] }
 
     /// Of the pages.
     package var port: Int { pages.port }
@@ -87,24 +71,8 @@ package struct DeskListener: Sendable {
     package func run(grace: Duration = .seconds(180)) async {
         defer { folder.remove() }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                try? await pages.run { channel, _ in
-                    try HTTPServer.configure(channel)
-                } onConnection: { connection in
-                    await server.serve(
-                        connection.output, isIdle: { connection.place?.isIdle($0) },
-                        enter: { connection.place?.enter() })
-                }
-            }
-            group.addTask {
-                try? await previews.run { channel, _ in
-                    try HTTPServer.configure(channel)
-                } onConnection: { connection in
-                    await previewServer.serve(
-                        connection.output, isIdle: { connection.place?.isIdle($0) },
-                        enter: { connection.place?.enter() })
-                }
-            }
+            group.addTask { await pages.serve { await server.serve($0) } }
+            group.addTask { await previews.serve { await previewServer.serve($0) } }
             group.addTask { await openWindows.waitUntilClosed(for: grace) }
             await group.next()
             group.cancelAll()

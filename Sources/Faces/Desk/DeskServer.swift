@@ -1,5 +1,5 @@
 import Foundation
-package import HTTPChannel
+import HTTPChannel
 package import Lines
 import NIOCore
 import NIOHTTP1
@@ -60,21 +60,17 @@ package final class DeskServer: Sendable {
     }
 
     /// Serves one connection until it is closed.
-    /// - Parameters:
-    ///   - isIdle: called with whether the connection may be closed in favour of another one.
-    ///   - enter: called when it has shown the token of a window.
-    package func serve(
-        _ connection: HTTPServer.Connection, isIdle: (Bool) -> Void = { _ in }, enter: @Sendable () -> Void = {}
-    ) async {
+    func serve(_ visit: LoopbackPages.Visit) async {
         await HTTPServer.serve(
-            connection, idle: .seconds(60), silence: Limits.silence, interim: .seconds(86_400), isIdle: isIdle
+            visit.connection, idle: .seconds(60), silence: Limits.silence, interim: .seconds(86_400),
+            isIdle: visit.setIdle
         ) { exchange in
             RequestGuard.add(
                 to: &exchange.answerHeaders,
                 policy:
                     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' blob: \(host.previews); "
                     + "media-src \(host.previews); frame-src \(host.previews); connect-src 'self'; form-action 'none'")
-            try await respond(to: exchange, enter)
+            try await respond(to: exchange, visit.enter)
         }
     }
 

@@ -5,13 +5,35 @@ import Lines
 package import Sharing
 import UniformTypes
 
-/// Item sources from paths, texts, URLs and programs.
+/// An item whose bytes a face hands over, once, when a peer has accepted it.
+package struct HandedItem: Sendable {
+    package var name: String
+    /// The bytes of a folder are a tar archive.
+    package var isFolder: Bool
+    /// Bytes; nil if they are not known. Of a folder: of all its files.
+    package var size: UInt64?
+    /// Of a folder: its files, folders and links, itself included.
+    package var entries: UInt64?
+    /// Called when the bytes are to come.
+    package var want: @Sendable (any HandedBytes) -> Void
+
+    package init(
+        name: String, isFolder: Bool, size: UInt64?, entries: UInt64?,
+        want: @escaping @Sendable (any HandedBytes) -> Void
+    ) {
+        (self.name, self.isFolder, self.size, self.entries, self.want) = (name, isFolder, size, entries, want)
+    }
+}
+
+/// Item sources from paths, texts, URLs, programs and a face.
 package struct SendSources {
     package var paths: [String]
     package var texts: [String]
     package var urls: [String]
     /// Paths of programs that make items.
     package var programs: [String] = []
+    /// They come after the others.
+    package var handed: [HandedItem] = []
     /// The type of the activity for which they are asked.
     package var activity = SendSources.airdrop
     package var name: String?
@@ -60,7 +82,7 @@ package struct SendSources {
         }
         let (name, type) = (try safeName(), try uniformType())
         let paths = paths.filter { !isExcluded($0) }
-        guard paths.count + texts.count + urls.count + programs.count > 0 else {
+        guard paths.count + texts.count + urls.count + programs.count + handed.count > 0 else {
             throw WaftError(.usage, "nothing to send: --exclude leaves out all of it")
         }
         // A URL that is none was typed wrong, and is no input that is missing.
@@ -89,7 +111,7 @@ package struct SendSources {
         return sources
     }
 
-    private var count: Int { paths.count + texts.count + urls.count + programs.count }
+    private var count: Int { paths.count + texts.count + urls.count + programs.count + handed.count }
 
     private func isExcluded(_ path: String) -> Bool {
         if path == "-" || selection.excluded.isEmpty { return false }
@@ -187,6 +209,15 @@ package struct SendSources {
                 return nil
             }
             if !goesOn { break }
+        }
+        for item in handed {
+            guard
+                add({ () throws(SourceError) in
+                    try HandedSource(
+                        name: item.name, kind: item.isFolder ? .tree : .file, size: item.size, entries: item.entries,
+                        want: item.want)
+                })
+            else { break }
         }
         if let found { throw found }
         // If no item is left, the first problem is the failure, as without --skip-unreadable.

@@ -1,4 +1,3 @@
-import Executors
 import Foundation
 import Lines
 import Operations
@@ -42,9 +41,6 @@ struct DeskCall: Sendable {
 
 /// The means of a call that is under way.
 struct DeskWork: Sendable {
-    /// Calls read the disk inline.
-    static let executor = BlockingExecutor(threads: 16)
-
     let host: DeskServer.Host
     let questions: DeskQuestions
     let lines: DeskLines

@@ -51,7 +51,7 @@ extension DeskServer {
         guard let name = query["window"] else {
             try await host.windows.counting {
                 try await exchange.respond(.ok, contentType: Self.lines) { send in
-                    await withTaskExecutorPreference(DeskWork.executor) { await whole(DeskLines(send)) }
+                    await withTaskExecutorPreference(Waft.executor) { await whole(DeskLines(send)) }
                 }
             }
             return true

@@ -1,4 +1,5 @@
 import NIOCore
+import Operations
 import Synchronization
 import WebPages
 
@@ -34,7 +35,7 @@ final class DeskWindow: Sendable {
         }
         return calls.withLock { calls in
             guard let open = calls, open.count < Self.maximum, open[call] == nil else { return false }
-            calls?[call] = Task(executorPreference: DeskWork.executor) {
+            calls?[call] = Task(executorPreference: Waft.executor) {
                 await work(lines)
                 self.calls.withLock { _ = $0?.removeValue(forKey: call) }
             }

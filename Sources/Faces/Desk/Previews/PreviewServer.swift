@@ -1,6 +1,5 @@
 import Foundation
-package import HTTPChannel
-import ItemSources
+import HTTPChannel
 import Lines
 import NIOCore
 import NIOHTTP1
@@ -32,12 +31,10 @@ package final class PreviewServer: Sendable {
     }
 
     /// Serves one connection until it is closed.
-    /// - Parameters: as `DeskServer.serve`.
-    package func serve(
-        _ connection: HTTPServer.Connection, isIdle: (Bool) -> Void = { _ in }, enter: @Sendable () -> Void = {}
-    ) async {
+    func serve(_ visit: LoopbackPages.Visit) async {
         await HTTPServer.serve(
-            connection, idle: .seconds(30), silence: Limits.silence, interim: .seconds(86_400), isIdle: isIdle
+            visit.connection, idle: .seconds(30), silence: Limits.silence, interim: .seconds(86_400),
+            isIdle: visit.setIdle
         ) { exchange in
             exchange.answerHeaders.add(
                 name: "content-security-policy",
@@ -47,7 +44,7 @@ package final class PreviewServer: Sendable {
                 ("cache-control", "no-store"), ("cross-origin-resource-policy", "cross-origin"),
             ] { exchange.answerHeaders.add(name: name, value: value) }
             do {
-                try await respond(to: exchange, enter)
+                try await respond(to: exchange, visit.enter)
             } catch let fault as SourceError {
                 guard !exchange.hasAnswered else { throw fault }
                 try await exchange.refuse(.conflict, "the item has changed, or is gone")
@@ -135,8 +132,9 @@ package final class PreviewServer: Sendable {
         guard let item = await item(name, isThumbnail: isThumbnail) else { return try await exchange.refuseUnknown() }
         let (number, path, form) = (item.number, item.path, item.form)
         if item.isSealed { return try await showSealed(item, exchange) }
-        let source = try ItemSources.make(path: path)
-        guard source.offered.kind == .file else { return try await exchange.refuseUnknown() }
+        guard let source = try? SendSources(paths: [path]).make().first, source.offered.kind == .file else {
+            return try await exchange.refuseUnknown()
+        }
         let download = try FileDownload(source)
         if form.hasPrefix("text/"), download.size > Self.textBytes {
             try download.narrow(to: 0, Self.textBytes)

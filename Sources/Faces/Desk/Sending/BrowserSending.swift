@@ -1,5 +1,4 @@
 import Foundation
-import ItemSources
 import Lines
 import NIOCore
 import Operations
@@ -44,9 +43,9 @@ final class BrowserSending: Sendable {
 
     private struct Course {
         /// Bytes that are asked for, by the numbers of their items, until they come.
-        var asked: [Int: HandedBytes] = [:]
+        var asked: [Int: any HandedBytes] = [:]
         /// All that were asked for.
-        var all: [HandedBytes] = []
+        var all: [any HandedBytes] = []
         var work: Task<WaftExit, any Error>?
     }
 
@@ -75,7 +74,7 @@ final class BrowserSending: Sendable {
     }
 
     /// The bytes of an item that are asked for; nil if they are not, or another request brings them.
-    func take(_ number: Int) -> HandedBytes? { course.withLock { $0.asked.removeValue(forKey: number) } }
+    func take(_ number: Int) -> (any HandedBytes)? { course.withLock { $0.asked.removeValue(forKey: number) } }
 
     /// The bytes of an item are to come.
     private struct WantedLine: DeskLine {
@@ -87,7 +86,7 @@ final class BrowserSending: Sendable {
     /// - Throws: `WaftError`.
     func run(_ lines: DeskLines) async throws -> WaftExit {
         let (said, feed) = AsyncStream<ByteBuffer>.makeStream()
-        let work = Task(executorPreference: DeskWork.executor) { [self] in
+        let work = Task(executorPreference: Waft.executor) { [self] in
             defer { feed.finish() }
             let sources = try sources { number in
                 if let line = try? WantedLine(item: number).bytes { feed.yield(line) }
@@ -126,29 +125,22 @@ final class BrowserSending: Sendable {
 
     /// - Parameter isWanted: called when the bytes of an item are to come.
     private func sources(_ isWanted: @escaping @Sendable (Int) -> Void) throws(WaftError) -> [any ItemSource] {
-        var here = SendSources(
+        var sources = SendSources(
             paths: wanted.paths ?? [], texts: wanted.text.map { [$0] } ?? [], urls: wanted.url.map { [$0] } ?? [])
-        here.canLeaveOut = false
-        var sources = here.paths.isEmpty && here.texts.isEmpty && here.urls.isEmpty ? [] : try here.make()
-        for (number, item) in wanted.items.enumerated() {
-            do throws(SourceError) {
-                sources.append(
-                    try HandedSource(
-                        name: item.name, kind: item.kind == "tree" ? .tree : .file, size: item.size,
-                        entries: item.entries
-                    ) { [self] bytes in
-                        course.withLock { course in
-                            course.asked[number] = bytes
-                            course.all.append(bytes)
-                        }
-                        if cancellation.isRequested { bytes.finish(isWhole: false) }
-                        isWanted(number)
-                    })
-            } catch {
-                throw WaftError(error)
+        sources.canLeaveOut = false
+        sources.handed = wanted.items.enumerated().map { number, item in
+            HandedItem(
+                name: item.name, isFolder: item.kind == "tree", size: item.size, entries: item.entries
+            ) { [self] bytes in
+                course.withLock { course in
+                    course.asked[number] = bytes
+                    course.all.append(bytes)
+                }
+                if cancellation.isRequested { bytes.finish(isWhole: false) }
+                isWanted(number)
             }
         }
-        return sources
+        return try sources.make()
     }
 
     private func send(

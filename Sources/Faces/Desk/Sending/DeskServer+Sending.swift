@@ -1,8 +1,8 @@
 import Foundation
 import HTTPChannel
-import ItemSources
 import NIOCore
 import NIOHTTP1
+import Sharing
 import WebPages
 
 extension DeskServer {
