@@ -107,7 +107,7 @@ private struct Samples {
     private func machineLines() -> [any Line] {
         let settings = Settings(hostName: "kitchen")
         return [
-            SettingLine(SettingKey.all[0], settings) { "\($0) \($1)" },
+            SettingLine(SettingKey.all[0], settings) { "\($0.rule)" },
             SettingChangedLine(
                 setting: "name", values: ["kitchen"], formerValues: ["vm"], inUse: true,
                 value: .init(text: "kitchen", isDefault: false), formerValue: .init(text: "vm", isDefault: true)),

@@ -21,7 +21,7 @@ struct JobsTests {
         let retried = try await outbox.retry(2)
         #expect(retried.job == 2 && !retried.daemon)
         #expect(try await outbox.list(all: false).jobs.map(\.job) == [2, 3])
-        #expect(try await outbox.list(all: true).jobs.map(\.state) == ["cancelled", "waiting", "waiting"])
+        #expect(try await outbox.list(all: true).jobs.map(\.state) == [.cancelled, .waiting, .waiting])
         #expect(try await outbox.show(3).items.map(\.name) == ["a.txt"])
         #expect(try await outbox.removeFinished().jobCount == 1)
         #expect(try await outbox.list(all: true).jobs.map(\.job) == [2, 3])

@@ -20,12 +20,12 @@ struct SettingsFileTests {
 
     @Test("only the settings that are set are listed, and all on request")
     func list() throws {
-        #expect(config.list(all: false) { "\($0) \($1)" }.isEmpty)
-        let all = config.list(all: true) { "\($0) \($1)" }
+        #expect(config.list(all: false) { "\($0.rule)" }.isEmpty)
+        let all = config.list(all: true) { "\($0.rule)" }
         #expect(all.map(\.setting) == SettingKey.all.map(\.name))
-        let name = try config.setting("name") { "\($0) \($1)" }
+        let name = try config.setting("name") { "\($0.rule)" }
         #expect(name.values == ["kitchen"] && name.value == "kitchen" && name.setBy == "default")
-        #expect(throws: WaftError.self) { try config.setting("nonsense") { "\($0) \($1)" } }
+        #expect(throws: WaftError.self) { try config.setting("nonsense") { "\($0.rule)" } }
     }
 
     @Test("a setting is written and removed, and the change has the values of before")

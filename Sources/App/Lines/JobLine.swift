@@ -24,7 +24,7 @@ package struct JobLine: Line {
     }
 
     package var job: Int
-    package var state: String
+    package var state: JobState
     package var to: String
     package var peer: PersonFields?
     package var queued: LineTime
@@ -64,7 +64,7 @@ extension JobLine {
         let (job, standing) = (record.job, record.standing)
         let isSending = standing.state == .sending
         self.job = record.number.value
-        state = standing.state.rawValue
+        state = standing.state
         to = job.destination.text
         if let key = job.destination.key ?? standing.peer {
             peer = person(key, standing.peerName).fields

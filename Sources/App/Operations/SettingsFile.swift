@@ -1,4 +1,4 @@
-package import Contacts
+import Contacts
 import Control
 import Foundation
 package import Lines
@@ -38,15 +38,15 @@ package struct SettingsFile: Sendable {
 
     /// - Parameters:
     ///   - all: also those that have their defaults.
-    ///   - rule: a rule in one line, with its number.
+    ///   - rule: a rule in one line.
     /// - Returns: the settings in the order of the template.
-    package func list(all: Bool, rule: (Int, PolicyRule) -> String) -> [SettingLine] {
+    package func list(all: Bool, rule: (RuleLine) -> String) -> [SettingLine] {
         let settings = waft.settings
         return SettingKey.all.filter { all || settings.places[$0.name] != nil }.map { SettingLine($0, settings, rule) }
     }
 
     /// - Throws: `WaftError` `usage`, with the setting that was probably meant.
-    package func setting(_ name: String, rule: (Int, PolicyRule) -> String) throws(WaftError) -> SettingLine {
+    package func setting(_ name: String, rule: (RuleLine) -> String) throws(WaftError) -> SettingLine {
         SettingLine(try Self.key(name), waft.settings, rule)
     }
 
@@ -281,8 +281,8 @@ package struct SettingsFile: Sendable {
 }
 
 extension SettingLine {
-    /// - Parameter rule: a rule in one line, with its number.
-    package init(_ key: SettingKey, _ settings: Settings, _ rule: (Int, PolicyRule) -> String) {
+    /// - Parameter rule: a rule in one line.
+    package init(_ key: SettingKey, _ settings: Settings, _ rule: (RuleLine) -> String) {
         let form =
             switch key.kind {
             case .text: "text"
@@ -295,7 +295,8 @@ extension SettingLine {
         self.init(
             setting: key.name,
             values: key.kind == .rules
-                ? settings.policy.rules.enumerated().map { rule($0.offset + 1, $0.element) } : key.texts(of: settings),
+                ? settings.policy.rules.enumerated().map { rule(RuleLine($0.offset + 1, $0.element)) }
+                : key.texts(of: settings),
             setBy: settings.places[key.name], standard: key.standard, form: form, measuredIn: key.unit?.rawValue,
             explanation: key.help, value: key.shown(settings))
     }

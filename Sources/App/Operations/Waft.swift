@@ -8,7 +8,7 @@ package import Journal
 import Lines
 package import Logging
 package import Settings
-import Sharing
+package import Sharing
 
 /// The actions of a user, by nouns: `waft.outbox.cancel(3)`. Nothing here prints or reads the words of a command line. A
 /// face does both.
@@ -75,6 +75,9 @@ package struct Waft: Sendable {
             return true
         }
     }
+
+    /// The dialects that this program speaks.
+    package static let dialects = DialectTable.known
 
     /// Whether this machine is in a network that the settings allow.
     package var isInNetwork: Bool { NetworkPresence.isAny(besides: settings.denied) }

@@ -82,7 +82,7 @@ extension OutboxStanding {
         return true
     }
 
-    private mutating func finish(_ state: State, _ failure: OutboxJobError?, at now: WallTime) {
+    private mutating func finish(_ state: JobState, _ failure: OutboxJobError?, at now: WallTime) {
         self.state = state
         self.failure = state == .done ? nil : failure
         finished = now.milliseconds

@@ -2,21 +2,7 @@ package import Sharing
 
 /// The state of a job: rewritten whole at each step.
 package struct OutboxStanding: Codable, Sendable, Equatable {
-    package enum State: String, Codable, Sendable, CaseIterable {
-        /// Waits for its time, or for the peer.
-        case waiting
-        /// Being sent; after a crash: was being sent.
-        case sending
-        /// All items are stored (and opened, if requested), according to receipts.
-        case done
-        /// Given up.
-        case failed
-        case cancelled
-
-        package var isFinal: Bool { self != .waiting && self != .sending }
-    }
-
-    package var state = State.waiting
+    package var state = JobState.waiting
     /// The number of attempts begun.
     package var attempts = 0
     /// The time of the next attempt; milliseconds since 1970-01-01 UTC.

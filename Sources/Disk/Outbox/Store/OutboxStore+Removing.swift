@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Sharing
 import SystemCalls
 
 extension OutboxStore {

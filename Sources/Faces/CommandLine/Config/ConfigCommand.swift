@@ -40,7 +40,7 @@ struct ConfigListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let lines = try CommandContext().waft.config.list(all: all, rule: RuleText.line)
+        let lines = try CommandContext().waft.config.list(all: all, rule: \.text)
         let width = lines.map(\.setting.count).max() ?? 0
         for line in lines { output.show(line, as: [line.row(width)]) }
         if lines.isEmpty, !output.json {
@@ -64,7 +64,7 @@ struct ConfigGetCommand: AsyncParsableCommand {
 
     func run() async throws {
         let line = try await output.doing(in: CommandContext()) { waft throws(WaftError) in
-            try waft.config.setting(key, rule: RuleText.line)
+            try waft.config.setting(key, rule: \.text)
         }
         output.show(line)
         if line.values.isEmpty, line.form != "rules", !output.json {

@@ -1,6 +1,5 @@
-import Control
-import Endpoints
 import Lines
+import Operations
 import Sharing
 
 /// A peer in text, the same in every verb: a contact by the user's own name for it with a mark, a stranger with its key,
@@ -25,7 +24,7 @@ extension Person {
         if let contact { return line(contact, isContact: true) }
         let stranger = Introduction(
             strangerNamed: ShownText.peerName(name), key: peer.flatMap { PeerID(text: $0)?.short },
-            unprovenBy: peer == nil ? via.map { DialectTable.known[$0] } : nil, claims: claims)
+            unprovenBy: peer == nil ? via.map { Waft.dialects[$0] } : nil, claims: claims)
         return line(stranger.line, isContact: false)
     }
 

@@ -1,6 +1,5 @@
-import Control
-import Endpoints
 import Lines
+import Operations
 import Sharing
 import UniformTypes
 
@@ -105,7 +104,7 @@ enum OfferText {
         if let program = offer.program {
             return ", \(TerminalText.escaped(program, limit: 80)) at \(offer.host ?? "an unknown address")"
         }
-        guard offer.from.id != nil, let dialect = offer.via.map({ DialectTable.known[$0] }), !dialect.provesKeys else {
+        guard offer.from.id != nil, let dialect = offer.via.map({ Waft.dialects[$0] }), !dialect.provesKeys else {
             return ""
         }
         return " by \(dialect.title)"

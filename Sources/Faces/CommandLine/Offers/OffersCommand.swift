@@ -1,5 +1,4 @@
 import ArgumentParser
-import Control
 import Foundation
 import Lines
 import Operations

@@ -1,6 +1,5 @@
 import Foundation
 import Lines
-import Outbox
 import Sharing
 
 /// A job of the outbox in words. Foreign text is escaped.
@@ -29,8 +28,7 @@ extension JobLine: WordedLine {
         if let subject { facts.append(("subject", TerminalText.escaped(subject, limit: 1_000))) }
         if let note { facts.append(("note", TerminalText.escaped(note, limit: 1_000))) }
         let lines = facts.map { "  " + $0.0 + String(repeating: " ", count: 11 - $0.0.count) + $0.1 }
-        let isFinal = OutboxStanding.State(rawValue: state)?.isFinal ?? false
-        let items = items.map { "  \($0.item + 1). \($0.words): \($0.outcome(isFinal))" }
+        let items = items.map { "  \($0.item + 1). \($0.words): \($0.outcome(state.isFinal))" }
         let rest = count > shownItems ? ["  and \(count - shownItems) more"] : []
         return ["\(job)"] + lines + items + rest
     }
@@ -48,7 +46,7 @@ extension JobLine: WordedLine {
 
     private var stateWords: String {
         let reason = reason.map { TerminalText.escaped($0, limit: 400) }
-        switch OutboxStanding.State(rawValue: state) {
+        switch state {
         case .waiting where attemptCount == 0: return "waits"
         case .waiting:
             let time = due.map { " at \($0.local)" } ?? ""
@@ -58,7 +56,6 @@ extension JobLine: WordedLine {
         case .done: return "sent"
         case .failed: return "given up: \(reason ?? "for no known reason"); again: waft outbox retry \(job)"
         case .cancelled: return "cancelled"
-        case nil: return TerminalText.escaped(state)
         }
     }
 

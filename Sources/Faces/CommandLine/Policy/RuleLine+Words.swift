@@ -1,4 +1,3 @@
-import Contacts
 import Lines
 import Sharing
 
@@ -26,11 +25,6 @@ extension RuleLine: WordedLine {
         values.prefix(namedValues).joined(separator: " or ")
             + (values.count > namedValues ? " or \(Glyph.ellipsis)" : "")
     }
-}
-
-/// The line of a rule for the settings.
-enum RuleText {
-    static func line(_ number: Int, _ rule: PolicyRule) -> String { RuleLine(number, rule).text }
 }
 
 extension PolicyDecisionLine: WordedLine {
