@@ -106,23 +106,20 @@ struct SendTests {
         return path
     }
 
-    @Test("a peer that cannot be reached is one failed step with its exit code, for each peer in its place")
+    @Test("a peer that cannot be reached is one failed step with its exit code, for each peer")
     func unreachable() async throws {
         let sources = try SendSources(paths: [file()]).make()
-        let finder = try PeerFinder.make(
-            home: kitchen.home, settings: kitchen.waft.settings, logger: kitchen.waft.logger)
         // No program listens on port 1.
-        let peers = try [PeerReference("127.0.0.1:1"), PeerReference("127.0.0.2:1")]
+        let peers = ["127.0.0.1:1", "127.0.0.2:1"]
         let failed = Recorder<String>()
         var options = SendOptions()
         options.finding = .seconds(1)
         options.retryFor = .zero
-        let exits = await kitchen.waft.send(
-            sources, to: peers, by: finder, options, cancellation: Cancellation()
-        ) { step, peer in
-            if case .failed(_, let exit) = step { failed.record("\(peer) \(exit)") }
+        let exit = try await kitchen.waft.send(sources, to: peers, options, cancellation: Cancellation()) {
+            step, peer in
+            if case .failed(let line, _) = step { failed.record("\(peer) \(line.exit)") }
         }
-        #expect(exits == [.unreachable, .unreachable])
+        #expect(exit == .unreachable)
         #expect(Set(failed.all) == ["127.0.0.1:1 unreachable", "127.0.0.2:1 unreachable"])
     }
 
@@ -134,9 +131,9 @@ struct SendTests {
             var options = try kitchen.waft.sendOptions(subject: "a word")
             (options.finding, options.retryFor) = (.seconds(1), .zero)
             return try await kitchen.waft.send(
-                sources, to: peer, options, cancellation: Cancellation()
-            ) { step, peer in
-                for line in step.lines(to: peer) { lines.record(line.json) }
+                sources, to: [peer], options, cancellation: Cancellation()
+            ) { step, _ in
+                for line in step.lines { lines.record(line.json) }
             }
         }
         let exit = try await send(to: "127.0.0.1:1")
@@ -167,11 +164,11 @@ struct SendTests {
             (.resuming("the cable is out"), "resuming"), (.handling, "handling"),
         ]
         for (event, name) in events {
-            #expect(SendStep.event(event).lines(to: "study").first?.event == name)
+            #expect(SendStep(event, to: "study", kitchen.waft.people).lines.first?.event == name)
         }
-        #expect(SendStep.ended([line(stored()), line(stored())]).lines(to: "study").count == 2)
-        let failed = SendStep.failed(SendError(.noAnswer, "nobody", advice: ["look", "again"]), .noAnswer)
-        #expect((failed.lines(to: "study").first as? FailedLine)?.hint == "look; again")
+        #expect(SendStep.ended([line(stored()), line(stored())]).lines.count == 2)
+        let failed = SendStep(SendError(.noAnswer, "nobody", advice: ["look", "again"]), .noAnswer, to: "study")
+        #expect((failed.lines.first as? FailedLine)?.hint == "look; again")
     }
 
     @Test("what is left to the daemon becomes a job for each peer, by its path or as a copy")

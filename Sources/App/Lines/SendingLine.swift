@@ -74,9 +74,11 @@ package struct OfferedLine: Line {
     package let count: Int
     /// Bytes of everything whose size is known.
     package let size: UInt64?
+    /// Whether the other side keeps the part that has arrived, after an interruption.
+    @Unsaid package var resumes: Bool
 
     package init(_ offer: Offer, to peer: String) {
-        (to, transfer, size) = (peer, offer.transfer.text, offer.knownSize)
+        (to, transfer, size, resumes) = (peer, offer.transfer.text, offer.knownSize, offer.dialect.resumes)
         (items, count) = (ItemFields.first(of: offer), offer.items.count)
     }
 }
@@ -119,9 +121,11 @@ package struct SendingLine: Line {
     /// Bytes on the other side, and of all accepted items if that is known.
     package let bytes: UInt64
     package let total: UInt64?
+    /// Bytes that were sent, in all attempts.
+    @Unsaid package var moved: UInt64
 
-    package init(to: String, bytes: UInt64, total: UInt64?) {
-        (self.to, self.bytes, self.total) = (to, bytes, total)
+    package init(to: String, bytes: UInt64, total: UInt64?, moved: UInt64 = 0) {
+        (self.to, self.bytes, self.total, self.moved) = (to, bytes, total, moved)
     }
 }
 

@@ -8,7 +8,7 @@ extension Waft {
     /// The peers on the network, and those whose addresses are remembered.
     package var peers: Peers { Peers(waft: self) }
 
-    /// The search for peers with the identity, contacts and settings of this home.
+    /// Searches with the identity, contacts and settings of this home.
     /// - Throws: `WaftError` if the key cannot be read or made, or discovery cannot begin.
     package func finder() throws(WaftError) -> PeerFinder {
         do {
@@ -44,6 +44,14 @@ package struct Peers: Sendable {
         return try waft.finder().peers(for: limit, scanning: scanning).map { News($0, people) }
     }
 
+    /// Whether a text is an address, for which nothing has to be found; nil if it names no peer.
+    package static func isAddress(_ text: String) -> Bool? {
+        (try? PeerReference(text)).map { if case .address = $0 { true } else { false } }
+    }
+
+    /// Whether a machine is remembered by this name. False if they cannot be read. May block on the disk.
+    package func isRemembered(_ name: String) -> Bool { (try? waft.home.rememberedPeers.peer(named: name)) != nil }
+
     /// The names of the machines that are remembered; empty if they cannot be read. May block on the disk.
     package var rememberedNames: [String] { ((try? waft.home.rememberedPeers.all()) ?? []).map(\.name.text) }
 
@@ -76,6 +84,17 @@ package struct Peers: Sendable {
             case .unknown: throw WaftError(.inputMissing, error.description, hint: "see: waft peers")
             case .full, .damaged, .storage: throw WaftError(.unexpected, error.description)
             }
+        }
+    }
+}
+
+extension PeerReference {
+    /// - Throws: `WaftError` `usage` for a text that names no peer.
+    init(typed text: String) throws(WaftError) {
+        do {
+            try self.init(text)
+        } catch {
+            throw WaftError(.usage, error.description)
         }
     }
 }

@@ -8,8 +8,6 @@ package enum OutboxLimits {
     package static let remembered: Int64 = 7 * 86_400_000
     /// How long a job is tried, unless the user chooses another time: milliseconds.
     package static let lifetime: Int64 = 7 * 86_400_000
-    /// The longest time that the user can choose, in days.
-    package static let longestDays = 365
     /// Maximum bytes of all copies, unless the settings give another number.
     package static let spooledBytes: UInt64 = 20_000_000_000
     /// Bytes left free on a disk of the given size, unless the settings give another number: 1 GiB, or a twentieth of

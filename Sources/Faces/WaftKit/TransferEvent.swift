@@ -1,6 +1,5 @@
-import Endpoints
 import Lines
-import Sharing
+import Operations
 
 /// A step of a sending.
 public enum TransferEvent: Sendable, Hashable {
@@ -22,14 +21,16 @@ public enum TransferEvent: Sendable, Hashable {
     case failed(name: String, WaftError)
 
     /// Nil for a step that says nothing more.
-    init?(_ event: SendEvent) {
-        switch event {
-        case .connected(_, let name): self = .connected(name: name)
+    init?(_ step: SendStep) {
+        switch step {
+        case .connected(let person): self = .connected(name: person.ownName)
         case .offered: self = .offered
-        case .answered(let verdict): self = .answered(accepted: verdict.items.count { $0.answer == .accepted })
-        case .progressed(let bytes, let total, _): self = .progressed(bytes, of: total)
-        case .busy(let reason, _), .resuming(let reason), .remarked(let reason): self = .waiting(reason: reason)
-        case .settled, .handling: return nil
+        case .answered(let line): self = .answered(accepted: line.acceptedCount)
+        case .progressed(let line): self = .progressed(line.bytes, of: line.total)
+        case .busy(let line): self = .waiting(reason: line.reason ?? "")
+        case .resuming(let line): self = .waiting(reason: line.reason)
+        case .remarked(let line): self = .waiting(reason: line.reason)
+        case .settled, .handling, .ended, .failed: return nil
         }
     }
 

@@ -53,7 +53,8 @@ public struct Waft: Sendable {
     /// - Parameter time: how long to look.
     public func peers(for time: Duration = .seconds(3)) async throws(WaftError) -> [Peer] {
         var found: [PeerID: FoundPeer] = [:]
-        for await event in try finder().peers(for: time) {
+        let finder = try await WaftError.catching { () throws(Operations.WaftError) in try house.finder() }
+        for await event in finder.peers(for: time) {
             switch event {
             case .found(let peer): found[peer.id] = peer
             case .gone(let id): found[id] = nil
@@ -136,14 +137,6 @@ public struct Waft: Sendable {
 }
 
 extension Waft {
-    private func finder() throws(WaftError) -> PeerFinder {
-        do {
-            return try PeerFinder.make(home: house.home, settings: house.settings, logger: house.logger)
-        } catch {
-            throw WaftError(code: .unexpected, reason: "\(error)")
-        }
-    }
-
     private func watch(_ see: @Sendable (ControlEvent) async -> Void) async throws(WaftError) {
         do {
             try await house.receiver.watch(see)
@@ -159,12 +152,6 @@ extension Waft {
         _ items: [Item.Source], to peer: String, _ wanted: Options, _ cancellation: Cancellation,
         _ report: @escaping @Sendable (TransferEvent) -> Void
     ) async throws(WaftError) {
-        let reference: PeerReference
-        do {
-            reference = try PeerReference(peer)
-        } catch {
-            throw WaftError(code: .usage, reason: error.description)
-        }
         let (sources, previews) = try await WaftError.catching { () throws(Operations.WaftError) in
             let sources = try SendSources(items).make()
             return (sources, try house.previews(of: sources))
@@ -175,22 +162,23 @@ extension Waft {
         (options.takesPart, options.wait) = (wanted.takesPart, wanted.waitsForHandlers ? .opened : .stored)
         let failure = Mutex<WaftError?>(nil)
         let pace = Mutex<ContinuousClock.Instant?>(nil)
-        let exits = await house.send(
-            sources, to: [reference], by: try finder(), options, previews: previews, cancellation: cancellation
-        ) { step, _ in
-            switch step {
-            case .event(.progressed(let bytes, let total, _)) where bytes != total && !Self.isDue(pace): break
-            case .event(let event): TransferEvent(event).map(report)
-            case .ended(let lines): lines.map { TransferEvent($0) }.forEach(report)
-            case .failed(let error, let exit):
-                failure.withLock { $0 = WaftError(exit, error.description, hint: error.advice.first) }
-            }
-            if case .ended(let lines) = step, let line = lines.first(where: { $0.exit != nil }), let exit = line.exit {
-                failure.withLock { $0 = WaftError(exit, line.reason ?? line.text) }
+        let exit = try await WaftError.catching { () throws(Operations.WaftError) in
+            try await house.send(sources, to: [peer], options, previews: previews, cancellation: cancellation) {
+                step, _ in
+                switch step {
+                case .progressed(let line) where line.bytes != line.total && !Self.isDue(pace): break
+                case .ended(let lines):
+                    lines.map { TransferEvent($0) }.forEach(report)
+                    guard let line = lines.first(where: { $0.exit != nil }), let exit = line.exit else { break }
+                    failure.withLock { $0 = WaftError(exit, line.reason ?? line.text) }
+                case .failed(let line, let advice):
+                    failure.withLock { $0 = WaftError(line.exit, line.reason, hint: advice.first) }
+                default: TransferEvent(step).map(report)
+                }
             }
         }
-        guard let exit = exits.first(where: { $0 != .done }) else { return }
-        if cancellation.isRequested { throw WaftError(code: .interrupted, reason: "cancelled") }
+        if exit == .done { return }
+        if exit == .interrupted { throw WaftError(code: .interrupted, reason: "cancelled") }
         throw failure.withLock { $0 } ?? WaftError(exit, "nothing was sent")
     }
 

@@ -1,6 +1,5 @@
 import Contacts
 import Control
-package import Endpoints
 import Inbox
 package import Lines
 import Outbox
@@ -17,8 +16,10 @@ package struct QueuedItems: Sendable {
     package var urls: [String]
     /// Copy the files now, and send the copies.
     package var isSnapshot: Bool
-    /// Days after which it is given up, at most `OutboxLimits.longestDays`; nil for `OutboxLimits.lifetime`.
+    /// Days after which it is given up, at most `longestDays`; nil for `OutboxLimits.lifetime`.
     package var days: Int?
+
+    package static let longestDays = 365
 
     package init(
         _ sources: [any ItemSource], paths: [String], texts: [String], urls: [String], isSnapshot: Bool, days: Int?
@@ -69,12 +70,10 @@ extension Jobs {
     /// The name of a contact means its key, even if the contact has another name when the job is sent.
     private func destinations(_ names: [String]) throws(WaftError) -> [OutboxJob.Destination] {
         try names.map { name throws(WaftError) in
+            guard case .name = try PeerReference(typed: name) else { return OutboxJob.Destination(text: name) }
             do {
-                guard case .name = try PeerReference(name) else { return OutboxJob.Destination(text: name) }
                 let contact = try waft.home.contactBook().snapshot().contact(named: name)
                 return OutboxJob.Destination(text: name, key: contact?.id)
-            } catch let error as PeerReference.FormatError {
-                throw WaftError(.usage, error.description)
             } catch {
                 throw WaftError(.unexpected, "\(error)")
             }

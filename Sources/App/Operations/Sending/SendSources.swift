@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-package import ItemSources
+import ItemSources
 import Lines
 package import Sharing
 import UniformTypes
@@ -40,8 +40,10 @@ package struct SendSources {
     package var type: String?
     /// How many peers it goes to.
     package var peers: Int
-    /// The named items, and the entries of folders, that are sent.
-    package var selection = TreeSelection.everything
+    /// Patterns of the items, and of the entries of folders, that are left out, as `TreeSelection` has them.
+    package var excluded: [String] = []
+    /// Whether items and entries that cannot be sent are left out; otherwise they are a fault.
+    package var skipsUnsendable = false
     /// Whether the command can be told to send without the parts that cannot be sent.
     package var canLeaveOut = true
     /// Whether the command has `--name`.
@@ -111,10 +113,18 @@ package struct SendSources {
         return sources
     }
 
+    /// The subject that the only program among some sources gives; nil for none.
+    package static func subject(of sources: [any ItemSource]) -> String? {
+        let subjects = sources.lazy.compactMap { ($0 as? ProgramSource)?.subject }.prefix(2)
+        return subjects.count == 1 ? subjects.first : nil
+    }
+
+    private var selection: TreeSelection { TreeSelection(excluded: excluded, skipsUnsendable: skipsUnsendable) }
+
     private var count: Int { paths.count + texts.count + urls.count + programs.count + handed.count }
 
     private func isExcluded(_ path: String) -> Bool {
-        if path == "-" || selection.excluded.isEmpty { return false }
+        if path == "-" || excluded.isEmpty { return false }
         let name = PathText.lastName(of: path)
         return selection.excludes(name, path: name, isFolder: Self.isFolder(path))
     }
@@ -154,7 +164,7 @@ package struct SendSources {
     /// How to send the rest of several items or of a folder; nil if there is no rest.
     private var hint: String? {
         let hasRest = count > 1 || paths.contains(where: Self.isFolder)
-        guard canLeaveOut, !selection.skipsUnsendable, hasRest, !paths.contains("-") else { return nil }
+        guard canLeaveOut, !skipsUnsendable, hasRest, !paths.contains("-") else { return nil }
         return "--skip-unreadable sends the rest; --exclude PATTERN leaves files and folders out by name"
     }
 
@@ -172,7 +182,7 @@ package struct SendSources {
                 if let source = try make(), found == nil { sources.append(source) }
                 return true
             } catch {
-                if selection.skipsUnsendable {
+                if skipsUnsendable {
                     leftOut(error)
                     skipped = skipped ?? error
                     return true

@@ -1,5 +1,5 @@
 import Desktop
-package import Endpoints
+import Endpoints
 package import Lines
 package import Sending
 import Settings
@@ -7,39 +7,66 @@ package import Sharing
 
 /// A step of a sending to one peer.
 package enum SendStep: Sendable {
-    case event(SendEvent)
+    /// The peer was found and its key is known.
+    case connected(Person)
+    case remarked(RemarkLine)
+    case offered(OfferedLine)
+    case answered(VerdictLine)
+    case busy(BusyLine)
+    case progressed(SendingLine)
+    case resuming(ResumingLine)
+    /// The other side has everything and works on it.
+    case settled
+    case handling(HandlingLine)
     /// The end: a line for each item.
     case ended([SentLine])
-    /// The end of a sending without a report.
-    case failed(SendError, WaftExit)
+    /// The end of a sending without a report, and next steps for the user, one line each.
+    case failed(FailedLine, advice: [String])
 }
 
 extension SendStep {
     /// Whether it says only that bytes have moved. There are many.
-    package var isProgress: Bool { if case .event(.progressed) = self { true } else { false } }
+    package var isProgress: Bool { if case .progressed = self { true } else { false } }
+
+    package var lines: [any Line] {
+        switch self {
+        case .connected, .settled: []
+        case .remarked(let line): [line]
+        case .offered(let line): [line]
+        case .answered(let line): [line]
+        case .busy(let line): [line]
+        case .progressed(let line): [line]
+        case .resuming(let line): [line]
+        case .handling(let line): [line]
+        case .ended(let lines): lines
+        case .failed(let line, _): [line]
+        }
+    }
 
     /// - Parameter peer: as it was named.
-    package func lines(to peer: String) -> [any Line] {
-        switch self {
-        case .ended(let lines): return lines
-        case .failed(let failure, let exit):
-            let hint = failure.advice.isEmpty ? nil : failure.advice.joined(separator: "; ")
-            var line = FailedLine(exit, failure.description, hint: hint)
-            (line.to, line.cause) = (peer, failure.cause)
-            return [line]
-        case .event(let event):
-            return switch event {
-            case .connected, .settled: []
-            case .remarked(let remark): [RemarkLine(to: peer, reason: remark)]
-            case .offered(let offer): [OfferedLine(offer, to: peer)]
-            case .answered(let verdict): [VerdictLine(verdict, to: peer)]
+    init(_ event: SendEvent, to peer: String, _ people: Acquaintances) {
+        self =
+            switch event {
+            case .connected(let id, let name): .connected(people.person(id, callingItself: name))
+            case .settled: .settled
+            case .remarked(let remark): .remarked(RemarkLine(to: peer, reason: remark))
+            case .offered(let offer): .offered(OfferedLine(offer, to: peer))
+            case .answered(let verdict): .answered(VerdictLine(verdict, to: peer))
             case .busy(let reason, let cause):
-                [BusyLine(to: peer, reason: reason.isEmpty ? nil : reason, cause: cause)]
-            case .progressed(let bytes, let total, _): [SendingLine(to: peer, bytes: bytes, total: total)]
-            case .resuming(let reason): [ResumingLine(to: peer, reason: reason)]
-            case .handling: [HandlingLine(to: peer)]
+                .busy(BusyLine(to: peer, reason: reason.isEmpty ? nil : reason, cause: cause))
+            case .progressed(let bytes, let total, let moved):
+                .progressed(SendingLine(to: peer, bytes: bytes, total: total, moved: moved))
+            case .resuming(let reason): .resuming(ResumingLine(to: peer, reason: reason))
+            case .handling: .handling(HandlingLine(to: peer))
             }
-        }
+    }
+
+    /// - Parameter peer: as it was named.
+    init(_ failure: SendError, _ exit: WaftExit, to peer: String) {
+        let hint = failure.advice.isEmpty ? nil : failure.advice.joined(separator: "; ")
+        var line = FailedLine(exit, failure.description, hint: hint)
+        (line.to, line.cause) = (peer, failure.cause)
+        self = .failed(line, advice: failure.advice)
     }
 }
 
@@ -62,57 +89,39 @@ extension Waft {
         return options
     }
 
-    /// Sends items to one peer.
-    /// - Parameters:
-    ///   - peer: its name, the beginning of its id, or an address.
-    ///   - cancellation: as below.
-    ///   - see: called for each step, in order.
-    /// - Returns: the exit code of the first item that failed; `interrupted` if the sending was cancelled.
-    /// - Throws: `WaftError` `usage` for a text that names no peer.
-    package func send(
-        _ sources: [any ItemSource], to peer: String, _ options: SendOptions, cancellation: Cancellation,
-        _ see: @escaping @Sendable (SendStep, _ peer: String) -> Void
-    ) async throws(WaftError) -> WaftExit {
-        let reference: PeerReference
-        do throws(PeerReference.FormatError) {
-            reference = try PeerReference(peer)
-        } catch {
-            throw WaftError(.usage, error.description)
-        }
-        let exits = await send(sources, to: [reference], by: try finder(), options, cancellation: cancellation, see)
-        guard let fault = exits.first(where: { $0 != .done }) else { return .done }
-        return cancellation.isRequested ? .interrupted : fault
-    }
-
     /// Sends items to peers, side by side.
     /// - Parameters:
-    ///   - finder: looks for the peers.
+    ///   - peers: each by its name, the beginning of its id, or an address.
+    ///   - search: finds them; nil for one of its own.
     ///   - cancellation: when requested, informs the other side and ends with `interrupted`.
     ///   - see: called for each step, in order for each peer.
-    /// - Returns: the exit code for each peer, in their order: that of the first item that failed.
+    /// - Returns: the exit code of the first item that failed; `interrupted` if the sending was cancelled, unless all was done.
+    /// - Throws: `WaftError` `usage` for a text that names no peer.
     package func send(
-        _ sources: [any ItemSource], to peers: [PeerReference], by finder: PeerFinder, _ options: SendOptions,
+        _ sources: [any ItemSource], to peers: [String], by search: SharePeers? = nil, _ options: SendOptions,
         previews: OfferPreviews? = nil, cancellation: Cancellation,
         _ see: @escaping @Sendable (SendStep, _ peer: String) -> Void
-    ) async -> [WaftExit] {
+    ) async throws(WaftError) -> WaftExit {
+        let references = try peers.map { peer throws(WaftError) in try PeerReference(typed: peer) }
+        let finder = if let search { search.finder } else { try self.finder() }
         let sender = Sender(
             finder: finder, ownName: settings.name, sentLog: home.sentLog,
             inhibitor: settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil, watch: SendingReports(receiver))
         let people = people
-        return await withTaskGroup(of: (Int, WaftExit).self) { group in
-            for (index, reference) in peers.enumerated() {
+        let exits = await withTaskGroup(of: (Int, WaftExit).self) { group in
+            for (index, reference) in references.enumerated() {
                 group.addTask {
                     let peer = reference.description
                     do throws(SendError) {
                         let report = try await sender.send(
                             sources, to: reference, options: options, previews: previews, cancellation: cancellation
-                        ) { see(.event($0), peer) }
+                        ) { see(SendStep($0, to: peer, people), peer) }
                         let lines = Self.lines(report, to: peer, people, isAwaited: options.wait == .opened)
                         see(.ended(lines), peer)
                         return (index, lines.lazy.compactMap(\.exit).first ?? .done)
                     } catch {
                         let exit = Self.exit(error)
-                        if !cancellation.isRequested { see(.failed(error, exit), peer) }
+                        if !cancellation.isRequested { see(SendStep(error, exit, to: peer), peer) }
                         return (index, exit)
                     }
                 }
@@ -121,6 +130,8 @@ extension Waft {
             for await (index, exit) in group { exits[index] = exit }
             return exits
         }
+        guard let fault = exits.first(where: { $0 != .done }) else { return .done }
+        return cancellation.isRequested ? .interrupted : fault
     }
 
     private static func lines(

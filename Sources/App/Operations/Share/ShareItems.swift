@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import ItemSources
 import Lines
 package import Sharing
 import Synchronization
@@ -21,7 +20,7 @@ package struct ShareItems: Sendable {
 
     package let items: [Item]
     /// The subject that the user gave.
-    let subject: String?
+    package let subject: String?
 
     /// - Parameters:
     ///   - paths: of the first sources, if they are files and folders; `-` is standard input.
@@ -35,7 +34,9 @@ package struct ShareItems: Sendable {
     }
 
     /// The subject that the only program among them gives.
-    var givenSubject: String? { ProgramSource.subject(of: items.map(\.source)) }
+    var givenSubject: String? { SendSources.subject(of: sources) }
+
+    package var sources: [any ItemSource] { items.map(\.source) }
 
     /// The name of the only item, or the number of items; not escaped.
     package var title: String { items.count == 1 ? items[0].offered.name.text : "\(items.count) items" }

@@ -1,6 +1,6 @@
 import Endpoints
 package import Lines
-package import Sending
+import Sending
 package import Sharing
 
 /// Finds the peers for a list that the user chooses from, and introduces them.
@@ -26,22 +26,15 @@ package struct SharePeers: Sendable {
         case trouble(String)
     }
 
-    private let finder: PeerFinder
+    let finder: PeerFinder
     private let people: Acquaintances
 
-    package init(_ finder: PeerFinder, _ people: Acquaintances) {
+    init(_ finder: PeerFinder, _ people: Acquaintances) {
         (self.finder, self.people) = (finder, people)
     }
 
     /// - Throws: `WaftError` if nothing can be looked for.
-    package init(_ waft: Waft) throws(WaftError) {
-        do {
-            finder = try PeerFinder.make(home: waft.home, settings: waft.settings, logger: waft.logger)
-        } catch {
-            throw WaftError(.unexpected, "\(error)")
-        }
-        people = waft.people
-    }
+    package init(_ waft: Waft) throws(WaftError) { self.init(try waft.finder(), waft.people) }
 
     /// - Parameter limit: how long to look; nil: until the stream is dropped.
     package func events(for limit: Duration?) -> AsyncStream<Event> {

@@ -138,11 +138,3 @@ package final class ProgramSource: RecipientItemSource {
         }
     }
 }
-
-extension ProgramSource {
-    /// The subject that the only program among some sources gives; nil for none.
-    package static func subject(of sources: [any ItemSource]) -> String? {
-        let subjects = sources.lazy.compactMap { ($0 as? ProgramSource)?.subject }.prefix(2)
-        return subjects.count == 1 ? subjects.first : nil
-    }
-}

@@ -103,6 +103,9 @@ extension JobsRemovedLine: WordedLine {
 }
 
 extension QueuedLine: WordedLine {
+    /// Beside a job of which no receiver knows.
+    static let later = "no receiver is running here: it is sent when waftd runs"
+
     var words: [String] {
         let destination = JobLine.destination(contact, to)
         return ["queued as \(job) \(Glyph.arrow) \(destination): \(JobLine.amount(count, size))"]

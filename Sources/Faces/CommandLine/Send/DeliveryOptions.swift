@@ -1,7 +1,7 @@
 import ArgumentParser
-import Endpoints
 import Lines
 import Secrets
+import Sharing
 
 /// Options about the way to peers of LocalSend.
 struct DeliveryOptions: ParsableArguments {

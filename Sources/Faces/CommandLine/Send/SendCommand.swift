@@ -1,13 +1,7 @@
 import ArgumentParser
-import Contacts
-import Control
-import Endpoints
 import Foundation
-import ItemSources
 import Lines
 import Operations
-import Outbox
-import Sending
 import Sharing
 import Synchronization
 import UniformTypes
@@ -172,7 +166,7 @@ struct SendCommand: AsyncParsableCommand {
         let previews = try CommandError.of { () throws(WaftError) in
             try context.waft.previews(of: sources, thumbnail: thumbnail)
         }
-        if subject == nil { options.annotation[Offer.subjectKey] = ProgramSource.subject(of: sources) }
+        if subject == nil { options.annotation[Offer.subjectKey] = SendSources.subject(of: sources) }
         try Self.checkSize(of: options.annotation)
         if dryRun { return DryRun.show(sources, json: json) }
         options.pin = try await delivery.typedPIN()
@@ -181,26 +175,22 @@ struct SendCommand: AsyncParsableCommand {
         }
         // The sources have the words; tens of thousands of them are not listed twice.
         if !queue.queue { (items, paths) = ([], []) }
-        let finder = try CommandError.of { () throws(WaftError) in try context.waft.finder() }
-        if !json, !quiet, names.isEmpty || names.contains(where: Self.isName) {
+        let peers = try CommandError.of { () throws(WaftError) in try SharePeers(context.waft) }
+        if !json, !quiet, names.isEmpty || names.contains(where: { Peers.isAddress($0) == false }) {
             NetworkNote.say(context.waft)
         }
         let cancellation = Cancellation()
-        if names.isEmpty { names = [try await PeerPicker.pick(finder, context.people)] }
+        if names.isEmpty { names = [try await PeerPicker.pick(peers)] }
         if queue.queue { return try await leaveToDaemon(sources, paths: paths, to: names, options, context) }
-        let references = try names.map(Self.reference)
-        let chosen = options
         let rendering = SendRendering(
-            json: json, quiet: quiet, progress: progress ?? .bar, peers: references.count,
-            sources: sources, people: context.people)
-        let exits = try await Interruption.watching(cancellation) {
-            await context.waft.send(
-                sources, to: references, by: finder, chosen, previews: previews, cancellation: cancellation,
-                rendering.show)
+            json: json, quiet: quiet, progress: progress ?? .bar, peers: names.count, sources: sources)
+        let exit = try await Interruption.watching(cancellation) { [names, options] in
+            try await CommandError.catching { () throws(WaftError) in
+                try await context.waft.send(
+                    sources, to: names, by: peers, options, previews: previews, cancellation: cancellation,
+                    rendering.show)
+            }
         }
-        // A Ctrl-C that came when everything was there has cancelled nothing.
-        let fault = exits.first { $0 != .done }
-        let exit = fault != nil && cancellation.isRequested ? .interrupted : fault ?? .done
         rendering.done(exit)
         if exit != .done { throw exit.code }
     }
@@ -211,7 +201,7 @@ struct SendCommand: AsyncParsableCommand {
         var sources = SendSources(paths: paths, texts: text, urls: url, programs: source, peers: peers)
         sources.activity = queue.queue ? SendSources.queue : SendSources.airdrop
         (sources.name, sources.type) = (name, type)
-        sources.selection = TreeSelection(excluded: exclude, skipsUnsendable: skipUnreadable)
+        (sources.excluded, sources.skipsUnsendable) = (exclude, skipUnreadable)
         (sources.canLeaveOut, sources.canName) = (!queue.queue, true)
         (sources.leftOut, sources.isRepaired) = (leftOut, CommandWords.isRepaired)
         return try CommandError.of { () throws(WaftError) in try sources.make() }
@@ -233,21 +223,9 @@ struct SendCommand: AsyncParsableCommand {
         let output = OutputOptions(json: json)
         if json || !quiet { for job in jobs { output.show(job) } }
         if jobs.first?.daemon == false, !json, !quiet {
-            Console.shared.note("waft: no receiver is running here: it is sent when waftd runs")
+            Console.shared.note("waft: \(QueuedLine.later)")
         }
         if json { output.show(DoneLine(exit: .done), as: []) }
-    }
-
-    private static func isName(_ text: String) -> Bool {
-        if case .name? = try? PeerReference(text) { true } else { false }
-    }
-
-    private static func reference(_ text: String) throws(CommandError) -> PeerReference {
-        do {
-            return try PeerReference(text)
-        } catch {
-            throw CommandError(.usage, TerminalText.escaped(error.description))
-        }
     }
 
     /// Keys that other options set.
@@ -265,10 +243,15 @@ struct SendCommand: AsyncParsableCommand {
     /// The name of the verb that sends, as an application.
     @TaskLocal static var application = SourceApplication.send
 
+    /// - Parameter verb: as an application.
+    /// - Returns: the handler that has started this command; without one the verb.
+    static func sourceApplication(_ verb: String) -> String {
+        SourceApplication.valid(ProcessInfo.processInfo.environment[SourceApplication.variable]) ?? verb
+    }
+
     func options() throws(CommandError) -> SendOptions {
         var options = SendOptions()
-        let handler = ProcessInfo.processInfo.environment[SourceApplication.variable]
-        options.annotation[SourceApplication.key] = SourceApplication.valid(handler) ?? Self.application
+        options.annotation[SourceApplication.key] = Self.sourceApplication(Self.application)
         options.wait = wait
         options.takesPart = partial
         options.plain = delivery.plain
@@ -315,8 +298,8 @@ struct QueueOptions: ParsableArguments {
 
     func validate() throws {
         if !queue, snapshot || expires != nil { throw ValidationError("--snapshot and --expires go with --queue") }
-        if let expires, !(1...OutboxLimits.longestDays).contains(expires) {
-            throw ValidationError("--expires is 1 to \(OutboxLimits.longestDays) days")
+        if let expires, !(1...QueuedItems.longestDays).contains(expires) {
+            throw ValidationError("--expires is 1 to \(QueuedItems.longestDays) days")
         }
     }
 }
@@ -352,8 +335,7 @@ enum PeerPicker {
 
     /// - Returns: the whole id of the chosen peer, or an address.
     /// - Throws: `CommandError`, 64 if there is no terminal, 130 if no peer is chosen.
-    static func pick(_ finder: PeerFinder, _ people: Acquaintances) async throws(CommandError) -> String {
-        let peers = SharePeers(finder, people)
+    static func pick(_ peers: SharePeers) async throws(CommandError) -> String {
         guard LineReader.hasTerminal else {
             let found = await peers.found(within: looking) { reason in
                 Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 400))")
@@ -402,7 +384,7 @@ struct MistakenPeers {
         for word in words where people.isContact(named: word) {
             return (word, "a contact")
         }
-        for word in words where (try? context.home.rememberedPeers.peer(named: word)) != nil {
+        for word in words where context.waft.peers.isRemembered(word) {
             return (word, "a machine that is remembered")
         }
         guard searches, let peers = try? SharePeers(context.waft) else { return nil }

@@ -1,4 +1,3 @@
-import Endpoints
 import Lines
 import Operations
 import Sharing
@@ -26,71 +25,60 @@ final class SendRendering: Sendable {
     private let progress: ProgressStyle
     private let peers: Int
     private let sources: [any ItemSource]
-    private let people: Acquaintances
+    /// Gets the lines about the result in place of the terminal; nil for the terminal.
+    private let told: (@Sendable (String) -> Void)?
     private let state = Mutex(State())
     private let throttle = Throttle()
 
     init(
         json: Bool, quiet: Bool, progress: ProgressStyle = .bar, peers: Int, sources: [any ItemSource],
-        people: Acquaintances
+        told: (@Sendable (String) -> Void)? = nil
     ) {
         self.json = json
         self.quiet = quiet
         self.progress = json || quiet ? .none : progress
         self.peers = peers
         self.sources = sources
-        self.people = people
+        self.told = told
     }
 
     func show(_ step: SendStep, to peer: String) {
         if json {
             if step.isProgress, !throttle.isDue() { return }
-            for line in step.lines(to: peer) { print(line) }
+            for line in step.lines { print(line) }
             return
         }
         switch step {
-        case .event(let event): show(event, to: peer)
-        case .ended(let lines): end(lines, to: peer)
-        case .failed(let failure, let exit): fail(failure, exit, to: peer)
-        }
-    }
-
-    private func print(_ line: some Line) { OutputOptions(json: true).show(line, as: []) }
-
-    private func show(_ event: SendEvent, to peer: String) {
-        switch event {
-        case .connected(let id, let name):
-            let person = people.person(id, callingItself: name)
+        case .connected(let person):
             state.withLock { $0.courses[peer] = Course(peer: person) }
             status("waiting for \(person.line) to accept \(Glyph.ellipsis)")
-        case .remarked(let remark):
+        case .remarked(let line):
             Console.shared.endStatus()
-            Console.shared.note("waft: \(TerminalText.escaped(remark, limit: 1_000))")
+            note(TerminalText.escaped(line.reason, limit: 1_000))
         case .offered(let offer):
-            let only = offer.items.count == 1 ? offer.items.first : nil
-            let items = only.map { TerminalText.escaped($0.name.text) } ?? "\(offer.items.count) items"
+            let only = offer.count == 1 ? offer.items.first : nil
+            let items = only.map { TerminalText.escaped($0.name) } ?? "\(offer.count) items"
             let again: SendCancellation.Again =
-                sources.allSatisfy(\.isRepeatable) ? offer.dialect.resumes ? .resumes : .begins : .needsInput
+                sources.allSatisfy(\.isRepeatable) ? offer.resumes ? .resumes : .begins : .needsInput
             state.withLock { state in
                 state.courses[peer]?.items = items
                 state.courses[peer]?.cancellation.again = again
             }
         case .answered: break
-        case .busy(let reason, let cause):
-            if cause == .receiverStopped {
+        case .busy(let line):
+            if line.cause == .receiverStopped {
                 status(
                     "\(TerminalText.escaped(peer, limit: 64)) stopped receiving; trying again \(Glyph.ellipsis)")
             } else {
-                let why = reason.isEmpty ? "" : " (\(TerminalText.escaped(reason, limit: 400)))"
+                let why = line.reason.map { " (\(TerminalText.escaped($0, limit: 400)))" } ?? ""
                 status(
                     "\(TerminalText.escaped(peer, limit: 64)) is busy\(why); trying again \(Glyph.ellipsis)")
             }
-        case .progressed(let bytes, let total, let moved):
-            progressed(bytes, total, moved, to: peer)
-        case .resuming(let reason):
+        case .progressed(let line): progressed(line.bytes, line.total, line.moved, to: peer)
+        case .resuming(let line):
             if !quiet {
                 Console.shared.endStatus()
-                Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 1_000)); resuming \(Glyph.ellipsis)")
+                note("\(TerminalText.escaped(line.reason, limit: 1_000)); resuming \(Glyph.ellipsis)")
             }
         case .settled:
             Console.shared.endStatus()
@@ -100,8 +88,17 @@ final class SendRendering: Sendable {
                 return state.courses[peer]?.peer.line ?? TerminalText.escaped(peer, limit: 64)
             }
             status("stored at \(name); waiting for its handlers \(Glyph.ellipsis)")
+        case .ended(let lines): end(lines, to: peer)
+        case .failed(let line, let advice):
+            Console.shared.endStatus()
+            state.withLock { $0.courses[peer] = nil }
+            note(([line.reason] + advice).map { TerminalText.escaped($0, limit: 1_000) }.joined(separator: "\n  "))
         }
     }
+
+    private func print(_ line: some Line) { OutputOptions(json: true).show(line, as: []) }
+
+    private func note(_ text: String) { told.map { $0(text) } ?? Console.shared.note("waft: \(text)") }
 
     /// Shows the state until the next one.
     private func status(_ text: String) {
@@ -140,14 +137,6 @@ final class SendRendering: Sendable {
 
     // MARK: The end
 
-    private func fail(_ failure: SendError, _ exit: WaftExit, to peer: String) {
-        Console.shared.endStatus()
-        state.withLock { $0.courses[peer] = nil }
-        let advice = failure.advice.map { TerminalText.escaped($0, limit: 1_000) }
-        let lines = [TerminalText.escaped(failure.description, limit: 1_000)] + advice
-        Console.shared.note("waft: " + lines.joined(separator: "\n  "))
-    }
-
     /// Prints the outcome of each item.
     private func end(_ lines: [SentLine], to peer: String) {
         Console.shared.endStatus()
@@ -158,9 +147,9 @@ final class SendRendering: Sendable {
                 "\(shown) \(Glyph.arrow) \(receiver ?? TerminalText.escaped(peer, limit: 64)): "
                 + TerminalText.escaped(line.text, limit: 4_096)
             if line.exit != nil {
-                Console.shared.note("waft: \(text)")
+                note(text)
             } else if !quiet {
-                Console.shared.result(text)
+                told.map { $0(text) } ?? Console.shared.result(text)
             }
         }
     }
@@ -170,7 +159,7 @@ final class SendRendering: Sendable {
         if json {
             print(DoneLine(exit: exit))
         } else if exit == .interrupted {
-            for line in cancellations { Console.shared.note("waft: \(line)") }
+            for line in cancellations { note(line) }
         }
     }
 }

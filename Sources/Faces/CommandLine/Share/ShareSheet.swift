@@ -1,8 +1,6 @@
 import Lines
 import Operations
-import Sending
 import Sharing
-import Streams
 
 /// The numbered list of peers and activities, and the answer that is typed. A number never changes its meaning.
 struct ShareSheet {
@@ -132,7 +130,7 @@ struct ShareSheet {
         if let activity = activities.first(where: { $0.type == typed || $0.title.lowercased() == typed }) {
             return .activity(activity.type)
         }
-        if takesPeers, case .address = try? PeerReference(line) { return .peer(line) }
+        if takesPeers, Peers.isAddress(line) == true { return .peer(line) }
         let shown = TerminalText.escaped(line, limit: 64)
         let byID = peers.values.filter { typed.count >= Self.idLength && $0.id.text.hasPrefix(typed) }
         let named = peers.values.filter { TypedName.means(line, $0.person.introduction.name) }
@@ -201,30 +199,30 @@ struct SharePrompt {
         let signals = EndSignals.watched()
         for line in lines { Console.shared.note(line) }
         return await withTaskGroup(of: Void.self) { group in
-            let inputs = Mailbox<Input>()
+            let (inputs, feed) = AsyncStream<Input>.makeStream()
             if let peers {
                 group.addTask {
-                    for await event in peers.events(for: nil) { inputs.post(.peers(event)) }
-                    inputs.post(.late)
+                    for await event in peers.events(for: nil) { feed.yield(.peers(event)) }
+                    feed.yield(.late)
                 }
             }
             group.addTask {
                 if peers != nil { try? await Task.sleep(for: Self.firstLook) }
-                inputs.post(.open)
+                feed.yield(.open)
                 if peers != nil { try? await Task.sleep(for: Self.silence - Self.firstLook) }
-                inputs.post(.late)
+                feed.yield(.late)
             }
-            group.addTask { for await _ in signals { inputs.post(.interrupted) } }
+            group.addTask { for await _ in signals { feed.yield(.interrupted) } }
             group.addTask {
-                for await line in LineReader.terminalLines() { inputs.post(.line(line)) }
-                inputs.post(.end)
+                for await line in LineReader.terminalLines() { feed.yield(.line(line)) }
+                feed.yield(.end)
             }
             defer { group.cancelAll() }
             return await choose(from: inputs, sheet)
         }
     }
 
-    private func choose(from inputs: Mailbox<Input>, _ sheet: ShareSheet) async -> Choice {
+    private func choose(from inputs: AsyncStream<Input>, _ sheet: ShareSheet) async -> Choice {
         var (sheet, advice) = (sheet, self.advice)
         for await input in inputs {
             switch input {

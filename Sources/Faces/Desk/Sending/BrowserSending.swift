@@ -159,7 +159,7 @@ final class BrowserSending: Sendable {
             return .done
         }
         let last = Mutex(ContinuousClock.now - Self.pause)
-        let exit = try await waft.send(sources, to: peer, options, cancellation: cancellation) { step, peer in
+        let exit = try await waft.send(sources, to: [peer], options, cancellation: cancellation) { step, _ in
             if step.isProgress {
                 let isDue = last.withLock { last in
                     guard last.duration(to: .now) >= Self.pause else { return false }
@@ -168,7 +168,7 @@ final class BrowserSending: Sendable {
                 }
                 guard isDue else { return }
             }
-            for line in step.lines(to: peer) { show(line) }
+            for line in step.lines { show(line) }
         }
         show(DoneLine(exit: exit))
         return exit

@@ -1,5 +1,3 @@
-package import Sharing
-
 /// How a user wants something sent.
 package struct SendOptions: Sendable {
     package enum Wait: String, Sendable, CaseIterable {
