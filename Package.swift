@@ -337,9 +337,9 @@ let package = Package(
             .faces, "CommandLine",
             [
                 "Desk", "Lines", "Operations", "Control", "Sharing", "UniformTypes", "ContentCheck", "Inbox",
-                "ItemSources", "HandlerCatalog", "Contacts", "Outbox", "CLinuxShims", "Executors", "Streams",
+                "HandlerCatalog", "Contacts", "Outbox", "CLinuxShims", "Executors", "Streams",
                 "Endpoints", "Receiving", "Sending", "Settings", "SystemCalls", "ServiceManager", "Protection",
-                "QRCodes", "Secrets", argumentParser, logging, lifecycle, subprocess, systemPackage,
+                "QRCodes", "Secrets", argumentParser, logging, lifecycle,
             ],
             tests: ["Digests", "HookSandbox"]
         )

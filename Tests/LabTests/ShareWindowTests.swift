@@ -97,7 +97,7 @@ struct ShareWindowTests {
             let failed = try await place.host.run(arguments: ["share", "--window", "a.txt"], in: place.folder)
             #expect(failed.exit == 13, "\(failed)")
             #expect(
-                place.text("told").hasPrefix("--title\nWaft\n--error\nwaft: a.txt: Copy: "), "\(place.text("told"))")
+                place.text("told").hasPrefix("--title\nWaft\n--error\na.txt: Copy: "), "\(place.text("told"))")
         }
     }
 

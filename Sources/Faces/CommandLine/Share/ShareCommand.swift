@@ -107,20 +107,25 @@ struct ShareCommand: AsyncParsableCommand {
         do {
             text = try SentTexts.read(text, items: items)
             let context = try CommandContext()
+            let told = WindowLines()
             let activities = try await CommandError.catching { () throws(WaftError) in
-                try context.waft.activities(.here, excluding: excludeActivity)
+                try context.waft.activities(window ? told.face : .here, excluding: excludeActivity)
             }
             for type in activities.unknownExclusions {
                 Console.shared.note(
                     "warning: excludedActivities: there is no activity \(TerminalText.escaped(type)) at the moment")
             }
-            var words = SharedWords(paths: items, texts: text, urls: url, programs: source)
+            var words = SharedWords(paths: items, texts: text, urls: url, programs: source, subject: try line())
             if window {
-                let exit = try await inWindow(activities, words, context)
-                if exit != .done { throw exit.code }
-                return
+                do {
+                    let asking = ShareWindow(activities: activities, context: context, told: told)
+                    let exit = try await asking.run(words)
+                    if exit != .done { throw exit.code }
+                    return
+                } catch let error as WaftError {
+                    throw CommandError(error)
+                }
             }
-            words.subject = try line()
             let shared = try words.items()
             if list { return try await show(shared, activities, context, output) }
             try await share(shared, &words, activities, context, output, &completion)
@@ -259,27 +264,6 @@ struct ShareCommand: AsyncParsableCommand {
         return answer
     }
 
-    private func inWindow(
-        _ activities: Activities, _ words: SharedWords, _ context: CommandContext
-    ) async throws -> WaftExit {
-        var options = text.map { "--text=\($0)" } + url.map { "--url=\($0)" } + source.map { "--source=\($0)" }
-        options += subject.map { ["--subject=\($0)"] } ?? []
-        var words = words
-        let shared: ShareItems?
-        if words.isEmpty {
-            shared = nil
-        } else {
-            words.subject = try line()
-            shared = try words.items()
-        }
-        do {
-            return try await ShareWindow(options: options, activities: activities, context: context)
-                .run(shared, paths: items)
-        } catch let error as WaftError {
-            throw CommandError(error)
-        }
-    }
-
     private func line() throws(CommandError) -> String? {
         guard let subject else { return nil }
         guard let line = Offer.subject(subject) else {
@@ -300,6 +284,12 @@ struct SharedWords {
     var subject: String?
 
     var isEmpty: Bool { (paths + texts + urls + programs).isEmpty }
+
+    /// The options of the command for all but the paths.
+    var options: [String] {
+        texts.map { "--text=\($0)" } + urls.map { "--url=\($0)" } + programs.map { "--source=\($0)" }
+            + (subject.map { ["--subject=\($0)"] } ?? [])
+    }
 
     /// Looks at every file, and asks each program for its placeholder. No contents are read.
     ///

@@ -1,38 +1,64 @@
 import Lines
 import Operations
-import Subprocess
-import SystemPackage
+import Sharing
+import Synchronization
 
-/// The sheet in a window: asks there, and runs `waft share` with the answer.
+/// The sheet in a window: asks there, does the chosen activity, and shows its end.
 struct ShareWindow {
-    /// The words of the command without `--window` and without files.
-    let options: [String]
     let activities: Activities
     let context: CommandContext
+    /// Has the face of the activities too.
+    let told: WindowLines
 
     /// An open window shows the peers of this time first; later ones come below the activities.
     private static let firstLook: Duration = .seconds(1)
     private static let looking: Duration = .seconds(3)
     private static let shownLines = 20
-    private static let outputBytes = 256 << 10
+    /// As after a Ctrl-C: how long a cancelled sending can take leave of its peer.
+    private static let goodbye: Duration = .milliseconds(500)
 
-    /// - Parameter items: nil if the user shall choose files.
+    /// - Parameter words: of the command; without any item the user chooses files.
     /// - Throws: `CommandError`: `interrupted` if the user closed a window, `unexpected` if nothing can show one.
-    func run(_ items: ShareItems?, paths: [String]) async throws -> WaftExit {
-        guard let dialogs = Dialogs.program else { return try await inTerminal(paths) }
-        var paths = paths
-        var items = items
-        if items == nil {
+    func run(_ words: SharedWords) async throws -> WaftExit {
+        var words = words
+        let given = words.isEmpty ? nil : try words.items()
+        guard let dialogs = Dialogs.program else { return try await inTerminal(words) }
+        if given == nil {
             guard let chosen = try await dialogs.chooseFiles(), !chosen.isEmpty else { throw givenUp }
-            paths = chosen
-            var words = SharedWords(paths: chosen)
-            items = try words.items()
+            words.paths = chosen
         }
-        guard let items else { throw givenUp }
-        let rows = try rows(await activities.lines(for: items), addsRows: dialogs.addsRows)
+        let items = try given ?? words.items()
+        let peers = activities.hasPeers ? try SharePeers(context.waft) : nil
+        let rows = rows(await activities.lines(for: items), peers, addsRows: dialogs.addsRows)
         guard let key = try await dialogs.choose(items.words.joined(separator: ", "), rows) else { throw givenUp }
-        let words = try await self.words(for: key, items, paths, dialogs)
-        return try await perform(words, items.title, dialogs)
+        let activity = activities.all.first { $0.type == key } ?? .airdrop
+        let word =
+            switch activity.kind {
+            case .queue: try await contact(dialogs)
+            case .openIn: try await application(for: items.items.first?.path ?? "", dialogs)
+            default: key
+            }
+        let cancellation = Cancellation()
+        return try await Interruption.watching(cancellation) { [words] in
+            let exit = try await withThrowingTaskGroup(of: WaftExit?.self) { group in
+                group.addTask { await perform(activity, word, items, words, by: peers, cancellation) }
+                group.addTask {
+                    guard await dialogs.accompany(items.title) else { return nil }
+                    cancellation.request()
+                    try await Task.sleep(for: Self.goodbye)
+                    throw givenUp
+                }
+                defer { group.cancelAll() }
+                while let exit = try await group.next() {
+                    if let exit { return exit }
+                }
+                throw givenUp
+            }
+            if cancellation.isRequested { throw givenUp }
+            let lines = told.all.isEmpty ? ["\(items.title): \(exit == .done ? "done" : "failed")"] : told.all
+            try await dialogs.tell(Array(lines.suffix(Self.shownLines)), isFault: exit != .done)
+            return exit
+        }
     }
 
     private var givenUp: CommandError { CommandError(.interrupted, "nothing was chosen; nothing was shared") }
@@ -40,8 +66,9 @@ struct ShareWindow {
     // MARK: The rows
 
     /// The key of a peer is its id, that of an activity its type.
-    private func rows(_ activities: [ActivityLine], addsRows: Bool) throws -> AsyncStream<DialogRow> {
-        let peers = self.activities.hasPeers ? try SharePeers(context.waft) : nil
+    private func rows(
+        _ activities: [ActivityLine], _ peers: SharePeers?, addsRows: Bool
+    ) -> AsyncStream<DialogRow> {
         let possible = activities.map { row in
             DialogRow(key: row.type, title: TerminalText.escaped(row.title, limit: 64), detail: "")
         }
@@ -69,19 +96,75 @@ struct ShareWindow {
 
     // MARK: The activity
 
-    /// The command that does it.
-    private func words(
-        for key: String, _ items: ShareItems, _ paths: [String], _ dialogs: any DialogProgram
-    ) async throws -> [String] {
-        let rest = options + ["--"] + paths
-        switch activities.all.first(where: { $0.type == key })?.kind {
-        case nil: return ["share", "--to=\(key)"] + rest
-        case .queue: return ["share", "--activity=\(key)", "--to=\(try await contact(dialogs))"] + rest
-        case .openIn:
-            guard let path = items.items.first?.path else { throw givenUp }
-            return ["open-in", "--", path, try await application(for: path, dialogs)]
-        default: return ["share", "--activity=\(key)"] + rest
+    /// Does an activity, and tells its lines or its failure.
+    /// - Parameters:
+    ///   - word: the peer, or the number of the program that opens the file.
+    ///   - peers: finds the peer.
+    private func perform(
+        _ activity: Activity, _ word: String, _ items: ShareItems, _ words: SharedWords, by peers: SharePeers?,
+        _ cancellation: Cancellation
+    ) async -> WaftExit {
+        var words = words
+        do throws(CommandError) {
+            // Programs are asked again for the activity, and may offer another type.
+            let items = words.programs.isEmpty ? items : try words.items(activity: activity.type)
+            return try await CommandError.catching { [words] () throws(WaftError) in
+                try await activities.check(activity, items)
+                switch activity.kind {
+                case .send: return try await send(items, to: word, by: peers, cancellation)
+                case .queue: try await queue(items, words, to: word, cancellation)
+                case .preview, .openIn:
+                    let documents = context.waft.documents()
+                    for path in items.items.compactMap(\.path) {
+                        let document = try documents.file(path)
+                        if activity.kind == .preview {
+                            told.add(try await documents.preview(of: document).words)
+                        } else {
+                            let target = try documents.programs(for: document).target(word)
+                            told.add(try await documents.open(document, in: target).words)
+                        }
+                    }
+                case .mail, .copy, .print, .saveImage, .handler:
+                    let said = try await activities.perform(activity, items).said
+                    told.add(said.map { TerminalText.escaped($0, limit: 1_000) })
+                }
+                return .done
+            }
+        } catch {
+            told.add([error.description])
+            return error.exit
         }
+    }
+
+    private func send(
+        _ items: ShareItems, to peer: String, by peers: SharePeers?, _ cancellation: Cancellation
+    ) async throws(WaftError) -> WaftExit {
+        let rendering = SendRendering(
+            json: false, quiet: false, progress: .none, peers: 1, sources: items.sources, told: { told.add([$0]) })
+        return try await context.waft.send(
+            items.sources, to: [peer], by: peers, options(items),
+            previews: context.waft.previews(of: items.sources, thumbnail: nil), cancellation: cancellation,
+            rendering.show)
+    }
+
+    private func queue(
+        _ items: ShareItems, _ words: SharedWords, to contact: String, _ cancellation: Cancellation
+    ) async throws(WaftError) {
+        let queued = QueuedItems(
+            items.sources, paths: words.paths, texts: words.texts, urls: words.urls, isSnapshot: false, days: nil)
+        for job in try await context.waft.outbox.add(
+            queued, to: [contact], options(items), cancellation: cancellation)
+        {
+            told.add(job.words + (job.daemon ? [] : [QueuedLine.later]))
+        }
+    }
+
+    private func options(_ items: ShareItems) throws(WaftError) -> SendOptions {
+        let subject = items.subject ?? SendSources.subject(of: items.sources)
+        var options = try context.waft.sendOptions(subject: subject)
+        options.takesPart = false
+        options.annotation[SourceApplication.key] = SendCommand.sourceApplication(SourceApplication.share)
+        return options
     }
 
     /// Asks for a contact. That machine may be away.
@@ -99,7 +182,7 @@ struct ShareWindow {
 
     /// Asks for a program that opens the file.
     private func application(for path: String, _ dialogs: any DialogProgram) async throws -> String {
-        let documents = context.documents
+        let documents = context.waft.documents()
         let rows = try documents.programs(for: documents.file(path)).lines.map { line in
             DialogRow(
                 key: "\(line.facts.place)", title: TerminalText.escaped(line.facts.program, limit: 64),
@@ -117,49 +200,10 @@ struct ShareWindow {
         return key
     }
 
-    private struct End: Sendable {
-        var exit: WaftExit
-        var lines: [String]
-    }
-
-    private func perform(_ words: [String], _ title: String, _ dialogs: any DialogProgram) async throws -> WaftExit {
-        let end = try await withThrowingTaskGroup(of: End?.self) { group in
-            group.addTask { try await Self.run(words) }
-            group.addTask {
-                guard await dialogs.accompany(title) else { return nil }
-                throw givenUp
-            }
-            defer { group.cancelAll() }
-            while let end = try await group.next() {
-                if let end { return end }
-            }
-            throw givenUp
-        }
-        let lines = end.lines.isEmpty ? [end.exit == .done ? "\(title): done" : "\(title): failed"] : end.lines
-        try await dialogs.tell(Array(lines.suffix(Self.shownLines)), isFault: end.exit != .done)
-        return end.exit
-    }
-
-    /// Runs this program again. If the task is cancelled, it is interrupted as by Ctrl-C.
-    private static func run(_ words: [String]) async throws -> End {
-        var options = PlatformOptions()
-        options.teardownSequence = [.send(signal: .interrupt, allowedDurationToNextStep: .seconds(5))]
-        let result = try await Subprocess.run(
-            Configuration(
-                executable: .path(FilePath(try OwnPrograms.running())), arguments: Arguments(words),
-                platformOptions: options),
-            input: .none, output: .string(limit: outputBytes), error: .string(limit: outputBytes))
-        let lines = (result.standardError + result.standardOutput).split(whereSeparator: \.isNewline).map(String.init)
-        guard case .exited(let code) = result.terminationStatus, let exit = WaftExit(rawValue: code) else {
-            return End(exit: .unexpected, lines: lines)
-        }
-        return End(exit: exit, lines: lines)
-    }
-
     // MARK: Without a dialog program
 
     /// The sheet in a new terminal.
-    private func inTerminal(_ paths: [String]) async throws -> WaftExit {
+    private func inTerminal(_ words: SharedWords) async throws -> WaftExit {
         guard Face.hasDisplay else {
             throw CommandError(.unexpected, "there is no desktop here to show a window on", hint: "leave out --window")
         }
@@ -167,13 +211,33 @@ struct ShareWindow {
             throw CommandError(
                 .unexpected, "there is no program here to show a window", hint: "install zenity or kdialog")
         }
-        guard !paths.isEmpty || options.contains(where: { $0.hasPrefix("--text") || $0.hasPrefix("--url") }) else {
+        guard !words.isEmpty else {
             throw CommandError(
                 .usage, "nothing to share", hint: "to choose files in a window, install zenity or kdialog")
         }
         let script = "\"$@\"; printf 'Press Enter to close this window. '; read -r line"
-        let words = ["-e", "sh", "-c", script, "sh", try OwnPrograms.running(), "share"] + options + ["--"] + paths
-        try await terminal.run(words)
+        let command = ["-e", "sh", "-c", script, "sh", try OwnPrograms.running(), "share"]
+        try await terminal.run(command + words.options + ["--"] + words.paths)
         return .done
+    }
+}
+
+/// The lines that a window shows at the end.
+final class WindowLines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+
+    func add(_ texts: [String]) {
+        let new = texts.flatMap { $0.split(whereSeparator: \.isNewline) }.map(String.init)
+        lines.withLock { $0 += new }
+    }
+
+    /// The window as a face.
+    var face: Face {
+        var face = Face()
+        face.ellipsis = Glyph.ellipsis
+        face.remark = { self.add([TerminalText.escaped($0, limit: 1_000)]) }
+        return face
     }
 }
