@@ -45,7 +45,7 @@ struct DeskCommand: AsyncParsableCommand {
             listener = try await DeskListener.bind(
                 program: DeskProgram(path: try OwnPrograms.running()), strict: { () throws(WaftError) in try waft() },
                 forgiving: { () throws(WaftError) in try waft(isForgiving: true) },
-                settings: { $0.config.list(all: true, rule: RuleText.line) }, name: context.settings.name,
+                settings: { $0.config.list(all: true, rule: \.text) }, name: context.settings.name,
                 version: Version.text, shared: files.map(whole), types: context.home.typeRegistry,
                 run: context.home.run, logger: context.logger("waft"))
         } catch let error as CommandError {
