@@ -101,6 +101,36 @@ struct ShareWindowTests {
         }
     }
 
+    @Test("the failure of a sending is told in its reason, and the window of the progress cancels it")
+    func sending() async throws {
+        try await withPlace { place in
+            // No program listens on port 9. The progress is shown until its time is up, or cancelled at once.
+            func addZenity(progress: String) throws {
+                try place.addProgram(
+                    "zenity",
+                    """
+                    case "$*" in
+                        *--list*) echo 127.0.0.1:9;;
+                        *--progress*) \(progress);;
+                        *) printf '%s\\n' "$@" >'\(place.folder)/told';;
+                    esac
+                    """)
+            }
+            try addZenity(progress: "exec /bin/sleep 30")
+            let failed = try await place.host.run(arguments: ["share", "--window", "a.txt"], in: place.folder)
+            #expect(failed.exit == 11, "\(failed)")
+            #expect(
+                place.text("told").hasPrefix(
+                    "--error\n--no-markup\n--no-wrap\n--title=Waft\n--text=cannot connect: 127.0.0.1:9"),
+                "\(place.text("told"))")
+            try FileManager.default.removeItem(atPath: place.folder + "/told")
+            try addZenity(progress: "exit 1")
+            let cancelled = try await place.host.run(arguments: ["share", "--window", "a.txt"], in: place.folder)
+            #expect(cancelled.exit == 130 && cancelled.errors.contains("nothing was shared"), "\(cancelled)")
+            #expect(place.text("told").isEmpty)
+        }
+    }
+
     @Test("without either, a new terminal asks, and without files there is nothing to share in it")
     func terminal() async throws {
         try await withPlace { place in
