@@ -48,13 +48,7 @@ package struct Pairings: Sendable {
     package static func name(_ text: String) throws(WaftError) -> ContactName { try ContactName(user: text) }
 
     /// - Throws: `WaftError` `usage`.
-    package static func peer(_ text: String) throws(WaftError) -> PeerReference {
-        do {
-            return try PeerReference(text)
-        } catch {
-            throw WaftError(.usage, ShownText.line(error.description, limit: 200))
-        }
-    }
+    package static func peer(_ text: String) throws(WaftError) -> PeerReference { try PeerReference(typed: text) }
 
     /// - Throws: `WaftError` `usage`.
     package static func code(_ text: String) throws(WaftError) -> PairingCode {

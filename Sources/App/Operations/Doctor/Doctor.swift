@@ -20,11 +20,7 @@ package enum Doctor {
         _ environment: [String: String], peer: String?, logger: @escaping @Sendable (Home, Settings) -> Logger
     ) async throws(WaftError) -> [CheckLine] {
         var reference: PeerReference?
-        do throws(PeerReference.FormatError) {
-            reference = try peer.map { text throws(PeerReference.FormatError) in try PeerReference(text) }
-        } catch {
-            throw WaftError(.usage, "--peer: \(error)")
-        }
+        do throws(WaftError) { reference = try peer.map(PeerReference.init(typed:)) } catch { throw error.at("--peer") }
         let scene = await DoctorScene.look(environment, peer: reference, logger: logger)
         return await examine(scene, checks)
     }

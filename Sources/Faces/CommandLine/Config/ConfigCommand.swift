@@ -43,9 +43,7 @@ struct ConfigListCommand: AsyncParsableCommand {
         let lines = try CommandContext().waft.config.list(all: all, rule: \.text)
         let width = lines.map(\.setting.count).max() ?? 0
         for line in lines { output.show(line, as: [line.row(width)]) }
-        if lines.isEmpty, !output.json {
-            Console.shared.note("every setting has its default; to list all: waft config list --all")
-        }
+        if lines.isEmpty { output.note("every setting has its default; to list all: waft config list --all") }
     }
 }
 
@@ -67,9 +65,7 @@ struct ConfigGetCommand: AsyncParsableCommand {
             try waft.config.setting(key, rule: \.text)
         }
         output.show(line)
-        if line.values.isEmpty, line.form != "rules", !output.json {
-            Console.shared.note("\(line.setting) is not set (\(line.standard))")
-        }
+        if line.values.isEmpty, line.form != "rules" { output.note("\(line.setting) is not set (\(line.standard))") }
     }
 }
 
@@ -172,10 +168,7 @@ struct ConfigEditCommand: AsyncParsableCommand {
         let (isChanged, reload) = try await output.doing(in: context) { waft throws(WaftError) in
             try await waft.config.edit(anyway: anyway, by: Self.edit, again: ask)
         }
-        guard isChanged else {
-            if !output.json { Console.shared.note("nothing was changed") }
-            return
-        }
+        guard isChanged else { return output.note("nothing was changed") }
         // Says the faults that the settings still have.
         _ = try CommandContext.forgiving
         if output.json { return output.show(context.waft.config.file) }
@@ -242,9 +235,8 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         // For people the failure says them.
         for fault in check.faults { output.show(fault, as: []) }
         if let failure = check.failure { throw CommandError(failure) }
-        guard !output.json else { return }
         let path = check.file.words[0]
-        Console.shared.note(
+        output.note(
             check.file.exists
                 ? "\(path) has no faults" : "there is no \(path): all settings have their defaults")
     }
@@ -267,7 +259,7 @@ struct ConfigReloadCommand: AsyncParsableCommand {
             throw CommandError(
                 WaftError(.usage, "the receiver keeps its settings: \(reason)", others: line.others ?? []))
         }
-        if !output.json { Console.shared.note(line.words[0]) }
+        output.note(line.words[0])
     }
 }
 

@@ -36,8 +36,8 @@ struct ContactsListCommand: AsyncParsableCommand {
         let (contacts, blocked) = try await output.doing { waft throws(WaftError) in try waft.contacts.list() }
         for contact in contacts { output.show(contact) }
         for stranger in blocked { output.show(stranger) }
-        if contacts.isEmpty, !output.json {
-            Console.shared.note("there are no contacts; make one with: waft contacts allow KEY-ID --name NAME")
+        if contacts.isEmpty {
+            output.note("there are no contacts; make one with: waft contacts allow KEY-ID --name NAME")
         }
     }
 }
@@ -76,9 +76,7 @@ struct ContactsMeCommand: AsyncParsableCommand {
     func run() async throws {
         let me = try await output.doing { waft throws(WaftError) in try waft.contacts.me() }
         output.show(me)
-        guard !output.json else { return }
-        Console.shared.note(
-            "on another machine: waft contacts allow \(me.id) --name \(TerminalText.shellWord(me.name))")
+        output.note("on another machine: waft contacts allow \(me.id) --name \(TerminalText.shellWord(me.name))")
     }
 }
 
@@ -198,10 +196,7 @@ struct ContactsSetCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        output.show(
-            try await output.doing { waft throws(WaftError) in
-                try await waft.contacts.set(name, try options.terms(waft))
-            })
+        try await output.show { waft throws(WaftError) in try await waft.contacts.set(name, try options.terms(waft)) }
     }
 }
 
@@ -253,8 +248,7 @@ struct ContactsForgetCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        output.show(
-            try await output.doing { waft throws(WaftError) in try await waft.contacts.forget(name) })
+        try await output.show { waft throws(WaftError) in try await waft.contacts.forget(name) }
     }
 }
 
@@ -272,8 +266,7 @@ struct ContactsBlockCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        output.show(
-            try await output.doing { waft throws(WaftError) in try await waft.contacts.block(id) })
+        try await output.show { waft throws(WaftError) in try await waft.contacts.block(id) }
     }
 }
 
@@ -291,7 +284,6 @@ struct ContactsUnblockCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        output.show(
-            try await output.doing { waft throws(WaftError) in try await waft.contacts.unblock(id) })
+        try await output.show { waft throws(WaftError) in try await waft.contacts.unblock(id) }
     }
 }

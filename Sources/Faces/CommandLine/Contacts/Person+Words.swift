@@ -15,19 +15,6 @@ extension Person {
         TerminalText.escaped(words, limit: 800) + (isContact ? " \(Glyph.check)" : "")
     }
 
-    /// The same of a peer in a message of the receiver.
-    /// - Parameters:
-    ///   - name: that it gives itself.
-    ///   - peer: the id of its key; nil for a peer that proved none.
-    ///   - via: the dialect in which it came; nil for an unknown one.
-    static func line(_ contact: String?, claims: String?, name: String, peer: String?, via: String?) -> String {
-        if let contact { return line(contact, isContact: true) }
-        let stranger = Introduction(
-            strangerNamed: ShownText.peerName(name), key: peer.flatMap { PeerID(text: $0)?.short },
-            unprovenBy: peer == nil ? via.map { Waft.dialects[$0] } : nil, claims: claims)
-        return line(stranger.line, isContact: false)
-    }
-
     /// The same as the title of an activity, not escaped.
     var title: String { introduction.line }
 
@@ -50,7 +37,13 @@ extension Person {
 extension PersonFields {
     /// The same of a peer in a line.
     /// - Parameter via: the dialect in which it came; nil for an unknown one.
-    func line(via: String?) -> String { Person.line(contact, claims: claims, name: name ?? "", peer: id, via: via) }
+    func line(via: String?) -> String {
+        if let contact { return Person.line(contact, isContact: true) }
+        let stranger = Introduction(
+            strangerNamed: ShownText.peerName(name ?? ""), key: id.flatMap { PeerID(text: $0)?.short },
+            unprovenBy: id == nil ? via.map { Waft.dialects[$0] } : nil, claims: claims)
+        return Person.line(stranger.line, isContact: false)
+    }
 
     /// The word for `--to` that means this peer and no other, as it is typed; nil for none: then its id is needed.
     var word: String? { contact ?? (claims == nil ? name : nil) }

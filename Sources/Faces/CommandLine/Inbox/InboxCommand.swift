@@ -223,7 +223,7 @@ struct InboxAdoptCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        output.show(try await output.doing { waft throws(WaftError) in try await waft.inbox.adopt() })
+        try await output.show { waft throws(WaftError) in try await waft.inbox.adopt() }
     }
 }
 
@@ -265,10 +265,9 @@ struct InboxProtectCommand: AsyncParsableCommand, InboxItemVerb {
     func run() async throws {
         guard let sealed else { return }
         try DataProtection.checkIsSetUp()
-        output.show(
-            try await output.doing { waft throws(WaftError) in
-                try await waft.inbox.reseal(item, as: sealed, now: readers.now)
-            })
+        try await output.show { waft throws(WaftError) in
+            try await waft.inbox.reseal(item, as: sealed, now: readers.now)
+        }
     }
 }
 
@@ -293,10 +292,9 @@ struct InboxUnprotectCommand: AsyncParsableCommand, InboxItemVerb {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        output.show(
-            try await output.doing { waft throws(WaftError) in
-                try await waft.inbox.reseal(item, as: .none, now: readers.now)
-            })
+        try await output.show { waft throws(WaftError) in
+            try await waft.inbox.reseal(item, as: .none, now: readers.now)
+        }
     }
 }
 

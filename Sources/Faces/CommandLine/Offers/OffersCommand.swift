@@ -45,7 +45,7 @@ struct OffersListCommand: AsyncParsableCommand {
         let offers = try await output.doing { waft throws(WaftError) in
             if let offer { [try await waft.offers.whole(offer)] } else { try await waft.offers.all() }
         }
-        if offers.isEmpty, !output.json { Console.shared.note("no offers wait for an answer") }
+        if offers.isEmpty { output.note("no offers wait for an answer") }
         for offer in offers { output.show(offer) }
     }
 
@@ -93,7 +93,7 @@ struct AcceptCommand: AsyncParsableCommand {
             try await waft.offers.accept(offer, items: numbers, into: folder)
         }
         output.show(line)
-        if !output.json { for words in line.presentWords { Console.shared.note(words) } }
+        for words in line.presentWords { output.note(words) }
     }
 
     /// - Returns: places in the offer, from 0; nil for all.
@@ -128,8 +128,7 @@ struct DeclineCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (block, offer) = (block, try await output.named(offer, verb: "decline"))
-        output.show(
-            try await output.doing { waft throws(WaftError) in try await waft.offers.decline(offer, block: block) })
+        try await output.show { waft throws(WaftError) in try await waft.offers.decline(offer, block: block) }
     }
 }
 

@@ -139,8 +139,7 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         if all {
-            return output.show(
-                try await output.doing { waft throws(WaftError) in try await waft.outbox.removeFinished() })
+            return try await output.show { waft throws(WaftError) in try await waft.outbox.removeFinished() }
         }
         try await output.each(jobs, called: { .job($0) }) { job, waft throws(WaftError) in
             try await waft.outbox.remove(job)

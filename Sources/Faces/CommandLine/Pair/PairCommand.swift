@@ -191,24 +191,21 @@ private struct PairingUser: Sendable {
         case .open(let line, let own):
             output.show(line)
             let name = TerminalText.shellWord(own, limit: 64)
-            note(
+            output.note(
                 line.code == nil
                     ? "Waiting for a peer. On the other machine: waft pair \(name)"
                     : "Good for one try. On the other machine: waft pair \(name) --code")
         case .peer(let line):
             output.show(line, as: [])
-            note("\(line.peer.line(via: nil))\(line.peer.contact == nil ? "" : " (\(line.key))") wants to pair.")
-            if let warning = line.warning { note("  \(TerminalText.escaped(warning, limit: 400))") }
+            output.note("\(line.peer.line(via: nil))\(line.peer.contact == nil ? "" : " (\(line.key))") wants to pair.")
+            if let warning = line.warning { output.note("  \(TerminalText.escaped(warning, limit: 400))") }
         case .compare(let line):
             output.show(line, as: [])
-            note("\n    \(line.digits.prefix(3)) \(line.digits.suffix(3))    \(line.words.joined(separator: " "))\n")
-        case .confirmed: note("Waiting for the other side.")
-        case .left: note("The other machine has left; waiting for a peer.")
+            output.note(
+                "\n    \(line.digits.prefix(3)) \(line.digits.suffix(3))    \(line.words.joined(separator: " "))\n")
+        case .confirmed: output.note("Waiting for the other side.")
+        case .left: output.note("The other machine has left; waiting for a peer.")
         }
-    }
-
-    private func note(_ text: String) {
-        if !output.json { Console.shared.note(text) }
     }
 
     private func isSame() async -> Bool? {

@@ -106,8 +106,7 @@ struct PeersAddCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        output.show(
-            try await output.doing { waft throws(WaftError) in try waft.peers.remember(name, at: address) })
+        try await output.show { waft throws(WaftError) in try waft.peers.remember(name, at: address) }
     }
 }
 
@@ -126,7 +125,7 @@ struct PeersRemoveCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        output.show(try await output.doing { waft throws(WaftError) in try waft.peers.forget(name) })
+        try await output.show { waft throws(WaftError) in try waft.peers.forget(name) }
     }
 }
 

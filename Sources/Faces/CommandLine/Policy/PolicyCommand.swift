@@ -32,8 +32,8 @@ struct PolicyListCommand: AsyncParsableCommand {
             try waft.policy.list()
         }
         for rule in rules { output.show(rule) }
-        if rules.isEmpty, !output.json {
-            Console.shared.note("there are no rules: contacts have their own policy, and you are asked about strangers")
+        if rules.isEmpty {
+            output.note("there are no rules: contacts have their own policy, and you are asked about strangers")
         }
         for (rule, name) in unknown {
             Console.shared.note("warning: rule \(rule) names \(TerminalText.escaped(name)), which is not a contact")

@@ -66,6 +66,11 @@ struct OutputOptions: ParsableArguments {
         return try await CommandError.catching { () throws(WaftError) in try await body(waft) }
     }
 
+    /// Shows the line of an operation.
+    func show<Shown: WordedLine>(_ operation: (Waft) async throws(WaftError) -> Shown) async throws(CommandError) {
+        show(try await doing(operation))
+    }
+
     /// Does it for each of the words of a command, one after another. A failure is reported, and the first one decides
     /// the exit code.
     /// - Parameter called: names the word in the line of its failure.

@@ -231,6 +231,14 @@ struct SendCommand: AsyncParsableCommand {
     /// Keys that other options set.
     private static let ownKeys: Set = [SourceApplication.key, Offer.subjectKey, "note"]
 
+    /// The line of `--subject`.
+    static func line(_ subject: String) throws(CommandError) -> String {
+        guard let line = Offer.subject(subject) else {
+            throw CommandError(.usage, "--subject is one line of at most \(Offer.subjectBytes) bytes")
+        }
+        return line
+    }
+
     /// The receiver refuses more.
     private static func checkSize(of annotation: [String: String]) throws(CommandError) {
         guard Annotation.bytes(of: SourceApplication.removed(from: annotation)) <= Limits.annotationBytes else {
@@ -261,12 +269,7 @@ struct SendCommand: AsyncParsableCommand {
             }
             options.annotation["note"] = note
         }
-        if let subject {
-            guard let line = Offer.subject(subject) else {
-                throw CommandError(.usage, "--subject is one line of at most \(Offer.subjectBytes) bytes")
-            }
-            options.annotation[Offer.subjectKey] = line
-        }
+        if let subject { options.annotation[Offer.subjectKey] = try Self.line(subject) }
         for (key, value) in try annotations.read().values {
             guard options.annotation[key] == nil, !Self.ownKeys.contains(key) else {
                 throw CommandError(

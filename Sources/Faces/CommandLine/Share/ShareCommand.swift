@@ -115,7 +115,8 @@ struct ShareCommand: AsyncParsableCommand {
                 Console.shared.note(
                     "warning: excludedActivities: there is no activity \(TerminalText.escaped(type)) at the moment")
             }
-            var words = SharedWords(paths: items, texts: text, urls: url, programs: source, subject: try line())
+            var words = SharedWords(
+                paths: items, texts: text, urls: url, programs: source, subject: try subject.map(SendCommand.line))
             if window {
                 do {
                     let asking = ShareWindow(activities: activities, context: context, told: told)
@@ -264,13 +265,6 @@ struct ShareCommand: AsyncParsableCommand {
         return answer
     }
 
-    private func line() throws(CommandError) -> String? {
-        guard let subject else { return nil }
-        guard let line = Offer.subject(subject) else {
-            throw CommandError(.usage, "--subject is one line of at most \(Offer.subjectBytes) bytes")
-        }
-        return line
-    }
 }
 
 /// The words of the command that name the shared items.
