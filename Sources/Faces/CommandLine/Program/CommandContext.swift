@@ -41,7 +41,7 @@ struct CommandContext {
             try settings.read(file: home.configurationFile, dialects: .known, registry: home.typeRegistry())
         }
         try read { settings throws(Settings.InvalidError) in
-            try settings.read(environment: ProcessInfo.processInfo.environment)
+            try settings.read(environment: CommandEnvironment.current.variables)
         }
         try apply(&settings)
         self.init(home: home, settings: settings)
@@ -52,7 +52,7 @@ struct CommandContext {
     /// - Throws: as `init`.
     static var forgiving: CommandContext {
         get throws(CommandError) {
-            let found: Result<CommandContext, CommandError> = known.withLock { known in
+            let found: Result<CommandContext, CommandError> = CommandEnvironment.current.forgiving.withLock { known in
                 let found = known ?? Result { () throws(CommandError) in try CommandContext(isForgiving: true) }
                 known = found
                 return found
@@ -61,13 +61,11 @@ struct CommandContext {
         }
     }
 
-    private static let known = Mutex<Result<CommandContext, CommandError>?>(nil)
-
     /// The folders of the user's Waft, without reading any settings.
     /// - Throws: `CommandError` `usage` if there are none, or another user could change them.
     static func place() throws(CommandError) -> Home {
         do {
-            let home = try Home(environment: ProcessInfo.processInfo.environment)
+            let home = try Home(environment: CommandEnvironment.current.variables)
             // Checked before any file in it is read.
             try home.checkTrust()
             return home
@@ -76,11 +74,9 @@ struct CommandContext {
         }
     }
 
-    private static let hasWarned = Atomic(false)
-
     /// Once for a command, which can need the settings several times.
     private static func warn(_ failure: CommandError) {
-        guard !hasWarned.exchange(true, ordering: .relaxed) else { return }
+        guard !CommandEnvironment.current.hasWarned.exchange(true, ordering: .relaxed) else { return }
         Console.shared.note("warning: the settings are not used: \(failure)")
     }
 
@@ -130,4 +126,16 @@ struct CommandContext {
             }
         }
     }
+}
+
+/// The environment of a command, and what the command has read there already.
+final class CommandEnvironment: Sendable {
+    /// That of the process; a test gives each command its own.
+    @TaskLocal static var current = CommandEnvironment(ProcessInfo.processInfo.environment)
+
+    let variables: [String: String]
+    fileprivate let forgiving = Mutex<Result<CommandContext, CommandError>?>(nil)
+    fileprivate let hasWarned = Atomic(false)
+
+    init(_ variables: [String: String]) { self.variables = variables }
 }

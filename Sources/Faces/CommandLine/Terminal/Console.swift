@@ -53,6 +53,7 @@ package final class Console: Sendable {
     /// A line of results that the writer's thread makes in its turn: for lines of which there are tens of thousands.
     /// - Parameter text: escaped.
     func result(making text: @escaping @Sendable () -> String) {
+        if let listener = Self.listener { return listener(text() + "\n", STDOUT_FILENO) }
         last.withLock { last in
             clear(&last)
             enqueue(Self.bytesOfUnmade, to: STDOUT_FILENO) { text() + "\n" }

@@ -13,28 +13,36 @@ package enum CommandLineRun {
         StandardStreams.reserve()
         // libdispatch reads the states of its threads there while they work, and crashes without them.
         guard access("/proc/self/stat", R_OK) == 0 else {
-            fail(
-                CommandError(
-                    .unexpected, "/proc is not mounted, and nothing can run without it",
-                    hint: "mount it: mount -t proc proc /proc"), nil)
+            end(
+                fail(
+                    CommandError(
+                        .unexpected, "/proc is not mounted, and nothing can run without it",
+                        hint: "mount it: mount -t proc proc /proc"), nil))
         }
         // CLinuxShims passes them. Without them the command line would be an empty one.
         guard CommandLine.argc > 0 else {
-            fail(CommandError(.unexpected, "the arguments cannot be read"), nil)
+            end(fail(CommandError(.unexpected, "the arguments cannot be read"), nil))
         }
         // A reader that has gone (`waft peers | head -1`) is no reason to die by a signal.
         signal(SIGPIPE, SIG_IGN)
         ProgramMemory.bound()
-        Task.detached { await run(command) }
+        Task.detached {
+            // Not `CommandLine.arguments`, which holds them for good: `send` can have tens of thousands.
+            end(
+                await run(command) {
+                    (1..<max(1, Int(CommandLine.argc))).compactMap { number in
+                        CommandLine.unsafeArgv[number].map { String(cString: $0) }
+                    }
+                })
+        }
         while true { pause() }
     }
 
-    private static func run<Command: AsyncParsableCommand>(_ command: Command.Type) async -> Never {
-        // Not `CommandLine.arguments`, which holds them for good: `send` can have tens of thousands.
-        var words: CommandWords? = CommandWords(
-            words: (1..<max(1, Int(CommandLine.argc))).compactMap { number in
-                CommandLine.unsafeArgv[number].map { String(cString: $0) }
-            })
+    /// Runs a command up to its end. Help that was asked for ends the process itself.
+    /// - Parameter read: the words of the command line, without the program's name.
+    /// - Returns: the exit code.
+    static func run<Command: AsyncParsableCommand>(_ command: Command.Type, words read: () -> [String]) async -> Int32 {
+        var words: CommandWords? = CommandWords(words: read())
         let failureEvents = words.flatMap { FailureEvents($0.words, isDaemon: command != WaftCommand.self) }
         let wantsMoreThanHelp = words?.wantMoreThanHelp(of: command) ?? false
         let wantsHelp = words?.wantHelp ?? false
@@ -51,29 +59,29 @@ package enum CommandLineRun {
             } else {
                 try parsed?.run()
             }
-            end(WaftExit.done.rawValue)
+            return WaftExit.done.rawValue
         } catch let failure as CommandError {
-            fail(failure, failureEvents)
+            return fail(failure, failureEvents)
         } catch let code as ExitCode {
-            end(code.rawValue)
+            return code.rawValue
         } catch {
             guard Command.exitCode(for: error) == .success else {
-                fail(ParserError.make(error, words ?? CommandWords(words: []), of: command), failureEvents)
+                return fail(ParserError.make(error, words ?? CommandWords(words: []), of: command), failureEvents)
             }
             Console.shared.flush()
             guard wantsHelp else {
                 // `waft` alone, or a group that needs a verb: there was something else to do.
                 Console.shared.note(Command.fullMessage(for: error))
-                end(WaftExit.usage.rawValue)
+                return WaftExit.usage.rawValue
             }
             if let script = CompletionScript.mended(Command.fullMessage(for: error)) {
                 Console.shared.result(script)
-                end(WaftExit.done.rawValue)
+                return WaftExit.done.rawValue
             }
             guard wantsMoreThanHelp else { Command.exit(withError: error) }
             Console.shared.result(Command.fullMessage(for: error))
             Console.shared.note("waft: nothing was done except to print this")
-            end(WaftExit.usage.rawValue)
+            return WaftExit.usage.rawValue
         }
     }
 
@@ -104,14 +112,15 @@ package enum CommandLineRun {
         return sending
     }
 
-    private static func fail(_ failure: CommandError, _ failureEvents: FailureEvents?) -> Never {
+    /// - Returns: the exit code.
+    private static func fail(_ failure: CommandError, _ failureEvents: FailureEvents?) -> Int32 {
         Console.shared.endStatus()
         if let failureEvents {
             failureEvents.print(failure)
         } else {
             Console.shared.note(LogLineForm.ofStandardError().text(.error, "waft: \(failure)"))
         }
-        end(failure.exit.rawValue)
+        return failure.exit.rawValue
     }
 
     /// Ends the process after its outputs are written.
