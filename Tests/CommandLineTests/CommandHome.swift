@@ -31,6 +31,12 @@ final class CommandHome: Sendable {
 
     var files: String { folder / "files" }
 
+    /// The names in the Inbox, in order, without hidden ones.
+    var stored: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: root + "/Documents/Inbox")) ?? [])
+            .filter { !$0.hasPrefix(".") }.sorted()
+    }
+
     /// - Parameter line: words between blanks, or in single quotes; `$H` is the folder of the home, `$F` that of the files.
     func run(_ line: String, _ program: any AsyncParsableCommand.Type = WaftCommand.self) async -> CommandOutput {
         let (results, notes) = (Recorder<String>(), Recorder<String>())

@@ -19,79 +19,6 @@ struct BadInputTests {
         #expect(!outcome.errors.contains("Fatal"))
     }
 
-    @Test("a missing file is 66, and no peer gets an offer")
-    func missing() async throws {
-        try await withTemporaryFolder { folder in
-            let outcome = try await sender(folder).run(arguments: ["send", folder + "/none", "--to", "127.0.0.1:1"])
-            expect(outcome, exit: 66, saying: "there is no such file")
-        }
-    }
-
-    @Test("the name of a contact in the place of a file says how a machine is named, and a near name is asked about")
-    func machineAsFile() async throws {
-        try await withTemporaryFolder { folder in
-            let (study, kitchen) = (sender(folder), Host.loopback(folder + "/kitchen"))
-            try await study.allow(kitchen, "kitchen")
-            let file = try file(folder)
-            let place = try await study.run(arguments: ["send", file, "kitchen"])
-            expect(place, exit: 66, saying: "kitchen is no file here, but a contact: write kitchen: or --to kitchen")
-            let other = try await study.run(arguments: ["send", file, "attic"])
-            expect(other, exit: 66, saying: "attic: there is no such file or folder")
-            let near = try await study.run(arguments: ["send", file, "--to", "kichen"])
-            expect(near, exit: 10, saying: "did you mean kitchen?")
-        }
-    }
-
-    @Test("a --type that the item cannot have is 64, and no peer gets an offer")
-    func typeOfAnotherKind() async throws {
-        try await withTemporaryFolder { folder in
-            _ = try file(folder)
-            let ways: [(words: [String], says: String)] = [
-                ([folder, "--type", "public.png"], "a folder needs a type of folders"),
-                ([folder + "/a", "--type", "public.folder"], "a file cannot have a type of folders"),
-                (["--text", "x", "--type", "public.png"], "a text needs a type of texts"),
-                (["--url", "https://x.y", "--type", "public.png"], "a URL needs a type of URLs"),
-            ]
-            for way in ways {
-                let outcome = try await sender(folder).run(arguments: ["send"] + way.words + ["--to", "127.0.0.1:1"])
-                expect(outcome, exit: 64, saying: way.says)
-            }
-        }
-    }
-
-    @Test("with --json what keeps waft send from sending is an event too, and the last one is done")
-    func events() async throws {
-        try await withTemporaryFolder { folder in
-            let ways: [(words: [String], exit: Int, reason: String)] = [
-                ([folder + "/none", "--to", "127.0.0.1:1"], 66, "there is no such file"),
-                ([try file(folder), "--to", "kitchen:99999"], 64, "ends with no port number"),
-                (["--to", "127.0.0.1:1"], 64, "nothing to send"),
-                ([try file(folder)], 64, "no machine is in view"),
-                ([try file(folder), "--to", "127.0.0.1:1", "--timeout", "0"], 64, "it should be seconds above 0"),
-                ([folder + "/none", "--to", "kitchen", "--queue"], 66, "there is no such file"),
-            ]
-            for way in ways {
-                let outcome = try await sender(folder).run(arguments: ["send"] + way.words + ["--json"])
-                let events = outcome.events
-                #expect(outcome.exit == way.exit, "\(way)")
-                #expect(events.map(\.event) == ["failed", "done"], "\(way): \(outcome.output)")
-                #expect(events.allSatisfy { $0.exit == way.exit })
-                #expect(events.first?.reason?.contains(way.reason) == true, "\(way): \(outcome.output)")
-                #expect(!outcome.errors.contains(way.reason), "said twice: \(way)")
-            }
-        }
-    }
-
-    @Test("with --json what keeps waft receive from receiving is an event")
-    func receiverEvents() async throws {
-        try await withTemporaryFolder { folder in
-            let outcome = try await sender(folder).run(arguments: ["receive", "--name", "a/b", "--json"])
-            #expect(outcome.exit == 64)
-            #expect(outcome.events.map(\.event) == ["failed"], "\(outcome.output)")
-            #expect(outcome.events.first?.reason?.hasPrefix("--name is 1 to") == true)
-        }
-    }
-
     @Test("an unreadable file is 66")
     func unreadable() async throws {
         try await withTemporaryFolder { folder in
@@ -109,24 +36,6 @@ struct BadInputTests {
             try FileManager.default.copyItem(atPath: Programs.waft, toPath: program)
             let outcome = try await host.run(program, ["send", path, "--to", "127.0.0.1:1"])
             expect(outcome, exit: 66, saying: "ermission")
-        }
-    }
-
-    @Test("an unknown peer is 10")
-    func unknownPeer() async throws {
-        try await withTemporaryFolder { folder in
-            let outcome = try await sender(folder).run(arguments: [
-                "send", try file(folder), "--to", "nobody-of-this-name",
-            ])
-            expect(outcome, exit: 10, saying: "no machine named nobody-of-this-name was found")
-        }
-    }
-
-    @Test("a port where nothing listens is 11")
-    func deadPort() async throws {
-        try await withTemporaryFolder { folder in
-            let outcome = try await sender(folder).run(arguments: ["send", try file(folder), "--to", "127.0.0.1:1"])
-            expect(outcome, exit: 11, saying: "no program listens on this port")
         }
     }
 
@@ -200,59 +109,11 @@ struct BadInputTests {
         }
     }
 
-    @Test("a receiver that takes nothing is 12")
-    func declined() async throws {
+    @Test("without a peer, a program says that there is no terminal to ask at")
+    func usage() async throws {
         try await withTemporaryFolder { folder in
-            try await Host.loopback(folder + "/kitchen").withReceiver(arguments: ["receive", "--accept", "none"]) {
-                running in
-                let outcome = try await sender(folder).run(arguments: [
-                    "send", try file(folder), "--to", running.address,
-                ])
-                expect(outcome, exit: 12, saying: "declined")
-                #expect(try running.names() == [])
-            }
-        }
-    }
-
-    @Test("an offer larger than the receiver's disk is 14, before any byte moves")
-    func noRoom() async throws {
-        try await withTemporaryFolder { folder in
-            let huge = folder + "/huge"
-            #expect(FileManager.default.createFile(atPath: huge, contents: nil))
-            // Sparse: takes no room here.
-            #expect(truncate(huge, 8 << 40) == 0)
-            try await Host.loopback(folder + "/kitchen").withReceiver { running in
-                let outcome = try await sender(folder).run(arguments: ["send", huge, "--to", running.address])
-                expect(outcome, exit: 14, saying: "no room: 8.8 TB offered")
-                #expect(try running.names() == [])
-                #expect(try running.staged() == [])
-            }
-        }
-    }
-
-    @Test("names that cannot be sent are 66, with the reason")
-    func names() async throws {
-        try await withTemporaryFolder { folder in
-            let bad = folder + "/bad\u{1B}[31mname"
-            try "x".write(toFile: bad, atomically: false, encoding: .utf8)
-            let outcome = try await sender(folder).run(arguments: ["send", bad, "--to", "127.0.0.1:1"])
-            expect(outcome, exit: 66, saying: "control or direction-changing characters")
-            #expect(!outcome.errors.contains("\u{1B}"), "nothing foreign reaches the terminal as it is")
-        }
-    }
-
-    @Test(
-        "wrong words are 64",
-        arguments: [
-            ["send"], ["send", "/etc/hostname"], ["send", "/etc/hostname", "--to", "a:99999"], ["frobnicate"],
-            ["send", "/etc/hostname", "--to", "x", "--timeout", "-1"], ["send", "a", "b", "--name", "c", "--to", "x"],
-            ["receive", "--accept", "maybe"], ["send", "/etc/hostname", "--to", "127.0.0.1:1", "--type", "no type"],
-            ["accept", "x"], ["inbox", "remove"], ["devices"],
-        ])
-    func usage(words: [String]) async throws {
-        try await withTemporaryFolder { folder in
-            let outcome = try await sender(folder).run(arguments: words)
-            #expect(outcome.exit == 64, "\(outcome.errors)")
+            let outcome = try await sender(folder).run(arguments: ["send", "/etc/hostname"])
+            #expect(outcome.exit == 64 && outcome.errors.contains("no machine is in view"), "\(outcome.errors)")
         }
     }
 
@@ -260,10 +121,6 @@ struct BadInputTests {
     func helpAsAnswer() async throws {
         try await withTemporaryFolder { folder in
             let host = sender(folder)
-            for words in [[], ["service"], ["send", "-h", "file"]] as [[String]] {
-                let outcome = try await host.run(arguments: words)
-                #expect(outcome.exit == 64, "\(words): \(outcome.exit)")
-            }
             for words in [["--help"], ["help"], ["handlers", "--help"], ["help", "handlers"], ["--version"]] {
                 let outcome = try await host.run(arguments: words)
                 #expect(outcome.exit == 0 && !outcome.output.isEmpty, "\(words): \(outcome.exit)")
@@ -312,30 +169,6 @@ struct BadInputTests {
     }
 
     @Test(
-        "a value of the wrong form is 64, and gets advice that fits it",
-        arguments: [
-            (["config", "set", "hookTimeout", "-1"], "for a value that begins with -, write: -- -1"),
-            (["inbox", "show", "-1"], "a number cannot be negative"),
-            (["pair", "localhost:1", "--code", "000000"], "other users can see a code among the arguments"),
-            (["send", "--url", "not a url", "--to", "localhost:1"], "the URL cannot be sent"),
-        ])
-    func wrongForm(words: [String], advice: String) async throws {
-        try await withTemporaryFolder { folder in
-            expect(try await sender(folder).run(arguments: words), exit: 64, saying: advice)
-        }
-    }
-
-    @Test("a job that waits for handlers cannot be queued")
-    func queuedWait() async throws {
-        try await withTemporaryFolder { folder in
-            let words = ["send", "/etc/hostname", "--to", "kitchen", "--queue", "--wait", "opened"]
-            expect(
-                try await sender(folder).run(arguments: words), exit: 64,
-                saying: "--wait opened does not go with --queue")
-        }
-    }
-
-    @Test(
         "a WAFT_HOME that is not UTF-8 is 64, and no other folder is made", arguments: ["status", "receive", "peers"])
     func otherEncoding(verb: String) async throws {
         try await withTemporaryFolder { folder in
@@ -343,58 +176,6 @@ struct BadInputTests {
             let outcome = try await sender(folder).run("/bin/sh", ["-c", script, Programs.waft, verb, folder])
             expect(outcome, exit: 64, saying: "WAFT_HOME is not UTF-8")
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
-        }
-    }
-
-    @Test("a WAFT_HOME too long for a socket address is a clear error")
-    func longHome() async throws {
-        try await withTemporaryFolder { folder in
-            let host = Host.loopback(folder + "/" + String(repeating: "x", count: 120))
-            let outcome = try await host.run(Programs.waftd, [])
-            expect(outcome, exit: 64, saying: "choose a shorter WAFT_HOME")
-            for verb in ["status", "offers"] {
-                expect(try await host.run(arguments: [verb]), exit: 64, saying: "choose a shorter WAFT_HOME")
-            }
-        }
-    }
-
-    @Test(
-        "settings that cannot be are 64, with file and line or variable",
-        arguments: [
-            ("port: many\n", "line 1: port should be"), ("#x\nfoo: 1\n", "line 2: unknown setting"),
-            ("a: [\n", "not YAML"),
-            (
-                "port: 4001\ndialects: {localsend: {port: 4001}}\n",
-                "line 1: port and dialects.localsend.port are both 4001"
-            ),
-            ("hook: /bin/true\nhookWritable: [/]\n", "line 2: hookWritable: / contains"),
-            ("protection: complete\n", "line 1: data protection has no keys"),
-        ])
-    func settings(text: String, complaint: String) async throws {
-        try await withTemporaryFolder { folder in
-            let host = Host.loopback(folder + "/home")
-            try FileManager.default.createDirectory(atPath: host.home + "/config", withIntermediateDirectories: true)
-            try text.write(toFile: host.home + "/config/config.yaml", atomically: false, encoding: .utf8)
-            expect(try await host.run(Programs.waftd, []), exit: 64, saying: complaint)
-        }
-    }
-
-    @Test("with a broken config.yaml the verbs of handlers that only read go on with a warning, and the others are 64")
-    func readingHandlers() async throws {
-        try await withTemporaryFolder { folder in
-            let host = Host.loopback(folder + "/home")
-            try writeScript("#!/bin/sh\n", to: folder + "/x")
-            let add = ["handlers", "add", "--name", "X", "--scheme", "x-a", "--run", folder + "/x"]
-            #expect(try await host.run(arguments: add).exit == 0)
-            try FileManager.default.createDirectory(atPath: host.home + "/config", withIntermediateDirectories: true)
-            try "port: many\n".write(toFile: host.home + "/config/config.yaml", atomically: false, encoding: .utf8)
-            for words in [["list"], ["show", "X"], ["test", "x-a:b"], ["settings", "X"], ["default"]] {
-                let result = try await host.run(arguments: ["handlers"] + words)
-                #expect(result.exit == 0 && result.errors.contains("warning: the settings are not used"), "\(result)")
-            }
-            for words in [["disable", "X"], ["default", "x-a:", "X"], ["remove", "X"]] {
-                expect(try await host.run(arguments: ["handlers"] + words), exit: 64, saying: "port should be")
-            }
         }
     }
 

@@ -126,30 +126,6 @@ struct ConfigTests {
         }
     }
 
-    @Test("a program that is missing is refused, unless it comes later, and check and doctor see it as set does")
-    func missingProgram() async throws {
-        try await withTemporaryFolder { folder in
-            let host = Host.loopback(folder + "/home")
-            let program = folder + "/arrived"
-            let set = ["config", "set", "hook", program]
-            let refused = try await host.run(arguments: set)
-            #expect(
-                refused.exit == 64 && refused.errors.contains("does not exist; items wait for it; nothing was changed"))
-            #expect(try await host.run(arguments: ["config", "check"]).exit == 0, "\(refused)")
-            #expect(try await host.run(arguments: set + ["--anyway"]).exit == 0)
-            for words in [["config", "check"], ["doctor"]] {
-                let seen = try await host.run(arguments: words)
-                #expect(seen.exit != 0 && (seen.output + seen.errors).contains("the hook \(program) does not exist"))
-            }
-            #expect(try await host.run(arguments: ["config", "set", "name", "abc"]).exit == 0)
-            // Another fault keeps the whole file from counting.
-            try "nmae: x\n".write(toFile: file(host), atomically: false, encoding: .utf8)
-            let written = try await host.run(arguments: ["config", "set", "name", "abc"])
-            #expect(written.exit == 64 && written.errors.contains("is written, and does not count"), "\(written)")
-            #expect(try text(host).contains("name: abc"))
-        }
-    }
-
     @Test(
         "a receiver starts without its hook, says so, keeps the items for it, and gives them to it at the next arrival")
     func hookThatComesBack() async throws {

@@ -39,8 +39,6 @@ struct InboxVerbTests {
         func inbox(_ words: String...) async throws -> ProgramResult {
             try await host.run(arguments: ["inbox"] + words)
         }
-
-        func out(_ name: String) -> String { folder + "/out/" + name }
     }
 
     private func withKitchen(_ body: @escaping @Sendable (Kitchen) async throws -> Void) async throws {
@@ -48,17 +46,6 @@ struct InboxVerbTests {
     }
 
     private static let files = ["a.txt": "hello\n", "tree/a": "1\n", "tree/b/c": "2\n", "b.txt": "x\n", "c.txt": "y\n"]
-
-    /// Overwrites a byte of a read-only file.
-    private func rot(_ path: String) throws {
-        let before = try mode(of: path)
-        chmod(path, 0o644)
-        let file = open(path, O_WRONLY | O_CLOEXEC)
-        try #require(file >= 0)
-        defer { close(file) }
-        #expect(pwrite(file, "Z", 1, 0) == 1)
-        chmod(path, mode_t(before))
-    }
 
     @Test("a removal of five items opens settings and journal once, and connects to the receiver once")
     func removesByOneReading() async throws {
@@ -77,66 +64,6 @@ struct InboxVerbTests {
                 for file in ["/config.yaml\"", "/run/control\"", "/journal.sqlite\""] {
                     #expect(calls.count { $0.contains(file) } == 1, "\(file)")
                 }
-            }
-        }
-    }
-
-    @Test("verify finds changed and missing items, and knows the taken and removed ones")
-    func verify() async throws {
-        try await withKitchen { kitchen in
-            try kitchen.write(Self.files)
-            try await kitchen.host.withReceiver { running in
-                #expect(try await kitchen.send(["a.txt", "tree", "b.txt", "c.txt"], to: running).exit == 0)
-                let good = try await kitchen.inbox("verify")
-                #expect(good.exit == 0 && good.output == "4 ok\n", "\(good)")
-                try rot(running.inbox + "/tree/b/c")
-                unlink(running.inbox + "/b.txt")
-                let bad = try await kitchen.inbox("verify")
-                #expect(bad.exit == 17)
-                #expect(bad.output.contains("2  tree: changed: contents\n"), "\(bad)")
-                #expect(bad.output.contains("3  b.txt: missing"))
-                #expect(bad.output.hasSuffix("2 ok, 1 changed, 1 missing\n"))
-                let documents = try await kitchen.inbox("verify", "--json").events
-                #expect(documents.map(\.event) == ["changed", "missing", "verified"])
-                #expect(documents.map(\.arrival) == [2, 3, nil])
-                #expect(try await kitchen.inbox("verify", "1", "c.txt").output == "2 ok\n")
-                #expect(try await kitchen.inbox("verify", "99").exit == 66)
-
-                let taken = try await kitchen.inbox("take", "1", kitchen.folder + "/out")
-                #expect(taken.exit == 0, "\(taken)")
-                #expect(try await kitchen.inbox("remove", "tree", "b.txt").exit == 0)
-                #expect(try await kitchen.inbox("verify").output == "1 ok\n")
-                #expect(try await kitchen.inbox("verify", "1").exit == 66)
-                let retried = try await kitchen.inbox("retry", "1")
-                #expect(retried.exit == 66 && retried.errors.contains("item 1 has left the Inbox"), "\(retried)")
-            }
-            // And without a receiver.
-            #expect(try await kitchen.inbox("remove", "c.txt").exit == 0)
-            #expect(try await kitchen.inbox("remove", "c.txt").exit == 66)
-            #expect(try await kitchen.inbox("verify").output == "0 ok\n")
-            let history = try await kitchen.host.run(arguments: ["history"]).output
-            #expect(
-                history.contains("taken to \(kitchen.out("a.txt"))") && history.contains("removed on"), "\(history)")
-            #expect(try Data(contentsOf: URL(fileURLWithPath: kitchen.out("a.txt"))) == Data("hello\n".utf8))
-            #expect(try mode(of: kitchen.out("a.txt")) == 0o666 & ~umaskOfTests)
-        }
-    }
-
-    @Test("an item that another program moved does not take the later one with it that has its name now")
-    func sameName() async throws {
-        try await withKitchen { kitchen in
-            try kitchen.write(["a.txt": "old\n"])
-            try await kitchen.host.withReceiver { running in
-                #expect(try await kitchen.send(["a.txt"], to: running).exit == 0)
-                let stored = running.inbox + "/a.txt"
-                try FileManager.default.moveItem(atPath: stored, toPath: kitchen.out("moved.txt"))
-                try kitchen.write(["a.txt": "new\n"])
-                #expect(try await kitchen.send(["a.txt"], to: running).exit == 0)
-                let refused = try await kitchen.inbox("take", "1", kitchen.folder + "/out")
-                #expect(refused.exit == 66, "\(refused)")
-                #expect(try await kitchen.inbox("remove", "1").output == "1  a.txt: it was gone already\n")
-                #expect(try Data(contentsOf: URL(fileURLWithPath: stored)) == Data("new\n".utf8))
-                #expect(try await kitchen.inbox("verify").output == "1 ok\n")
             }
         }
     }
@@ -197,7 +124,7 @@ struct InboxVerbTests {
         }
     }
 
-    @Test("list and history show the items that the filters select, and an unknown value is 64 with the known ones")
+    @Test("list and history show the items that the filters select")
     func filters() async throws {
         try await withKitchen { kitchen in
             var kitchen = kitchen
@@ -226,18 +153,7 @@ struct InboxVerbTests {
                     #expect(try await names("--state", "failed") == ["b.txt"])
                     #expect(try await names("--state", "deferred") == ["a.txt", "tree"])
                     #expect(try await names("--from", "STUDY", "--since", "2d", "--type", "public.item").count == 3)
-                    for (flag, value, words) in [
-                        ("--type", "png", "its type is public.png"),
-                        ("--state", "lost", "none, waiting, deferred, yes, no,"),
-                        ("--since", "2 days", "such as 90s, 10m, 2h or 30d"),
-                        ("--from", "anna", "the senders are: stranger \"study\" ("),
-                    ] {
-                        let refused = try await those.host.run(arguments: verb + [flag, value])
-                        #expect(refused.exit == 64 && refused.errors.contains(words), "\(refused)")
-                        #expect(refused.errors.split(separator: "\n").count == 1, "\(refused)")
-                    }
                 }
-                #expect(try await those.host.run(arguments: ["history", "--sent", "--state", "no"]).exit == 64)
             }
         }
     }
