@@ -60,30 +60,6 @@ struct OffersTests {
         }
     }
 
-    @Test("accept and decline without a number list the waiting offers with the words to type, and answer none")
-    func unnamed() async throws {
-        try await withTemporaryFolder { folder in
-            try "x".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
-            let (kitchen, study) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study"))
-            try await kitchen.becomeVisible()
-            try await kitchen.withReceiver(Programs.waftd, []) { running in
-                let nothing = try await kitchen.run(arguments: ["accept"])
-                #expect(nothing.exit == 66 && nothing.errors.hasPrefix("waft: no offer waits"), "\(nothing)")
-                let words = ["send", folder + "/a.txt", "--to", running.address]
-                _ = try await study.withProgram(Programs.waft, words, signal: .interrupt) { _ in
-                    _ = try await running.log.first("offer")
-                    for verb in ["accept", "decline"] {
-                        let asked = try await kitchen.run(arguments: [verb])
-                        #expect(asked.exit == 64 && asked.errors.contains("type: waft \(verb) 1\n"), "\(asked)")
-                        #expect(asked.errors.contains("offers a.txt") && !asked.errors.contains("<"), "\(asked)")
-                    }
-                    #expect(try await kitchen.run(arguments: ["decline", "1"]).exit == 0)
-                }
-                #expect(try running.names() == [])
-            }
-        }
-    }
-
     @Test("waft offers --watch shows each offer and its end, and ends with 0 on Ctrl-C")
     func events() async throws {
         try await withPair { kitchen, study, file in
@@ -137,29 +113,6 @@ struct OffersTests {
                     watching.interrupt()
                 }
                 #expect(watched.exit == 0)
-            }
-        }
-    }
-
-    @Test("an offer with more items than the list shows is shown whole by its number")
-    func many() async throws {
-        try await withPair { kitchen, study, file in
-            let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path + "/many"
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            let names = (1...1_234).map { "f\($0)" }
-            for name in names { try "x".write(toFile: "\(folder)/\(name)", atomically: false, encoding: .utf8) }
-            try await kitchen.withReceiver(Programs.waftd, []) { running in
-                async let sending = study.run(arguments: ["send"] + names + ["--to", running.address], in: folder)
-                _ = try await running.log.first("offer")
-                var list = try await kitchen.run(arguments: ["offers"])
-                while !list.output.contains("1: ") { list = try await kitchen.run(arguments: ["offers"]) }
-                #expect(list.output.contains("\n  and 1134 more; all of them: waft offers 1\n"))
-                #expect(!list.output.contains("f101 "))
-                let one = try await kitchen.run(arguments: ["offers", "1"])
-                #expect(one.output.matches(of: /\n {2}\d+\. f\d+ {2}/).count == 1_234)
-                #expect(one.output.contains("\n  1234. f1234  "))
-                #expect(try await kitchen.run(arguments: ["decline", "1"]).exit == 0)
-                #expect(try await sending.exit == 12)
             }
         }
     }

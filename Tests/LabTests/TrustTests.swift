@@ -104,44 +104,6 @@ struct TrustTests {
         }
     }
 
-    @Test("the offer of a contact whose policy allows it is taken without a question, within its limits")
-    func contact() async throws {
-        try await withPair { pair in
-            try await pair.allow(["--policy", "accept", "--size-at-most", "100 bytes"])
-            try await pair.kitchen.withReceiver(Programs.waftd, ["--name", "kitchen"]) { running in
-                let sent = try await pair.send(to: running)
-                #expect(sent.exit == 0, "\(sent.errors)")
-                try Data(count: 200).write(to: URL(fileURLWithPath: pair.folder + "/note.txt"))
-                async let large = pair.send(to: running)
-                while try await pair.kitchen.run(arguments: ["decline", "1"]).exit != 0 {}
-                #expect(try await large.exit == 12)
-                #expect(try running.names() == ["note.txt"])
-            }
-        }
-    }
-
-    @Test("an offer's items can be accepted one by one, and a stranger can be blocked for good")
-    func answers() async throws {
-        try await withPair { pair in
-            try "other".write(toFile: pair.folder + "/other.txt", atomically: false, encoding: .utf8)
-            #expect(try await pair.kitchen.run(arguments: ["visible", "everyone"]).exit == 0)
-            try await pair.kitchen.withReceiver(Programs.waftd, []) { running in
-                let words = ["send", "note.txt", "other.txt", "--to", running.address]
-                async let some = pair.study.run(arguments: words, in: pair.folder)
-                while try await pair.kitchen.run(arguments: ["accept", "1", "--items", "2"]).exit != 0 {}
-                let outcome = try await some
-                #expect(outcome.exit == 12, "\(outcome.errors)")
-                #expect(try running.names() == ["other.txt"])
-                async let blocked = pair.send(to: running)
-                while try await pair.kitchen.run(arguments: ["decline", "2", "--block"]).exit != 0 {}
-                #expect(try await blocked.exit == 12)
-                #expect(try await pair.send(to: running).exit == 12, "nobody is asked any more")
-                let offers = try await pair.kitchen.run(arguments: ["offers"])
-                #expect(offers.errors.contains("no offers wait"))
-            }
-        }
-    }
-
     @Test("things go to the folder and the handler that a rule, a contact or the accepting person names, once")
     func destinations() async throws {
         try await withPair { pair in
