@@ -48,6 +48,7 @@ final class CommandHome: Sendable {
         let exit = await CommandEnvironment.$current.withValue(environment) {
             await Console.$listener.withValue(listener) { await CommandLineRun.run(program) { words } }
         }
+        if words.contains("--json") { holdContract(results.all) }
         return CommandOutput(
             exit: WaftExit(rawValue: exit), results: results.all.joined(separator: "\n"),
             notes: notes.all.joined(separator: "\n"))
@@ -103,6 +104,23 @@ final class CommandHome: Sendable {
             #expect(said.exit == failure.exit, "\(failure.line): \(said)", sourceLocation: location)
             #expect(said.notes.contains(filled(failure.says)), "\(failure.line): \(said)", sourceLocation: location)
             #expect(said.results.isEmpty && said.notes.hasPrefix("waft: "), "\(failure.line)", sourceLocation: location)
+        }
+    }
+
+    /// Runs command lines that succeed, each with words among its results. Those that only read are also run with `--json`,
+    /// which has a line at least.
+    func answer(
+        _ answers: [(line: String, says: String)], isReading: Bool = false,
+        at location: SourceLocation = #_sourceLocation
+    ) async {
+        for answer in answers {
+            let said = await run(answer.line)
+            #expect(said.exit == .done, "\(answer.line): \(said)", sourceLocation: location)
+            #expect(said.results.contains(filled(answer.says)), "\(answer.line): \(said)", sourceLocation: location)
+            guard isReading else { continue }
+            let document = await run(answer.line + " --json")
+            let isDocument = document.exit == .done && document.results.hasPrefix("{")
+            #expect(isDocument, "\(answer.line) --json: \(document)", sourceLocation: location)
         }
     }
 

@@ -243,7 +243,7 @@ struct RefusalStateTests {
     @Test("a sealed item is refused while Waft is locked, and a wrong passphrase does not unlock it")
     func protection() async throws {
         let (home, study) = (home, CommandHome("study"))
-        #expect(await home.run("protection set-up \(try passphrase("secret words here"))").exit == .done)
+        #expect(await home.run("protection set-up \(try Self.passphrase("secret words here"))").exit == .done)
         try await home.receiving { address in
             #expect(await study.run("send $F/note.txt --to \(address)").exit == .done)
             await home.expect([
@@ -266,14 +266,14 @@ struct RefusalStateTests {
                       unlock it with: waft unlock
                     """
                 ).withoutJSON,
-                Refusal("unlock \(try passphrase("wrong"))", exit: .locked, "waft: the passphrase is wrong")
+                Refusal("unlock \(try Self.passphrase("wrong"))", exit: .locked, "waft: the passphrase is wrong")
                     .withoutJSON,
             ])
         }
     }
 
     /// - Returns: the option that reads the passphrase from a pipe.
-    private func passphrase(_ text: String) throws -> String {
+    static func passphrase(_ text: String) throws -> String {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         _ = write(ends[1], text + "\n", text.utf8.count + 1)
