@@ -55,18 +55,29 @@ package final class ControlConnection: Sendable {
             defer { free = nil }
             return free
         }
-        let (line, bytes): (ControlLine, ByteBuffer)
         if let free, free.isOpen {
-            (line, bytes) = (free, try ControlCoding.line(request))
-        } else {
-            guard let channel = await ControlClient.connect(socket, on: group) else {
-                throw ControlError.notRunning(socket.path)
+            do {
+                return try await exchange(ControlCoding.line(request), on: free)
+            } catch {
+                // A receiver that has ended was perhaps not seen to end. The request is not repeated: it may have been done.
+                if !Task.isCancelled { _ = try await connect() }
+                throw error
             }
-            line = ControlLine(channel)
-            bytes = try await ControlClient.opening(with: request, at: socket)
         }
+        let line = try await connect()
+        return try await exchange(await ControlClient.opening(with: request, at: socket), on: line)
+    }
+
+    /// - Throws: `ControlError` `notRunning`.
+    private func connect() async throws(ControlError) -> ControlLine {
+        guard let channel = await ControlClient.connect(socket, on: group) else { throw .notRunning(socket.path) }
+        return ControlLine(channel)
+    }
+
+    /// Keeps the connection for the next request.
+    private func exchange(_ bytes: ByteBuffer, on line: ControlLine) async throws -> ControlReply {
         let reply = try ControlClient.reply(in: await line.exchange(bytes))
-        self.free.withLockedValue { $0 = line }
+        free.withLockedValue { $0 = line }
         return reply
     }
 }
