@@ -15,8 +15,8 @@ struct DeskCommand: AsyncParsableCommand {
             Examples: waft desk; waft desk photo.jpg
 
             Shows the machines nearby, asks about what is offered to you, sends what you drop on a machine, and lists what has \
-            arrived. It runs the other commands for the window, on a port of this machine that only this window knows, and \
-            ends three minutes after the last window was closed, or at Ctrl-C.
+            arrived. It serves the window on a port of this machine that only this window knows, and ends three minutes \
+            after the last window was closed, or at Ctrl-C.
             """
     )
 
