@@ -159,7 +159,10 @@ final class BrowserSending: Sendable {
             return .done
         }
         let last = Mutex(ContinuousClock.now - Self.pause)
-        let exit = try await waft.send(sources, to: [peer], options, cancellation: cancellation) { step, _ in
+        let previews = try waft.previews(of: sources)
+        let exit = try await waft.send(
+            sources, to: [peer], options, previews: previews, cancellation: cancellation
+        ) { step, _ in
             if step.isProgress {
                 let isDue = last.withLock { last in
                     guard last.duration(to: .now) >= Self.pause else { return false }
