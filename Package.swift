@@ -17,7 +17,6 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let concurrencyHelpers = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
@@ -83,7 +82,6 @@ let package = Package(
         // One logging interface for every module; the programs choose where it goes.
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         // Start and orderly stop of the receiver's parts.
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         // Reads config.yaml. Not swift-configuration: it has no nested rules, and passes over keys and values that it
         // does not understand, where the user should hear of them with the line.
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -165,10 +163,10 @@ let package = Package(
             name: "InteropTests", dependencies: [subprocess, systemPackage], swiftSettings: strict),
     ]
         + module(.content, "UniformTypes", [], data: "Data", vectors: "Vectors")
-        + module(.platform, "SystemCalls", [], tests: nil)
+        + module(.platform, "SystemCalls", ["CLinuxShims", "Executors"], tests: nil)
         + module(.platform, "Executors", ["CLinuxShims", deque])
         + module(.platform, "Streams", [])
-        + module(.platform, "Secrets", ["COpenSSL", "COpenSSLShims"])
+        + module(.platform, "Secrets", ["CLinuxShims", "COpenSSL", "COpenSSLShims"])
         + module(.platform, "ServiceManager", ["SystemCalls"])
         + module(.platform, "DBusClient", ["CDBus", "SystemCalls", "Executors"], tests: ["FakeLogind"])
         + module(.content, "ContentCheck", ["UniformTypes"], data: "Data", vectors: "Vectors")
@@ -214,7 +212,7 @@ let package = Package(
             ],
             tests: ["Executors"])
         + module(
-            .disk, "Protection", ["SystemCalls", "Streams", "Secrets", "Age", "Sharing", "CLinuxShims"])
+            .disk, "Protection", ["SystemCalls", "Streams", "Secrets", "Age", "Sharing"])
         + module(
             .disk, "Outbox",
             ["SystemCalls", "Streams", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
@@ -301,7 +299,7 @@ let package = Package(
                 "HandlerCatalog", "Handlers", "HookSandbox", "Inbox", "Journal", "Outbox", "Pairing",
                 "SecureTransport", "Sending", "Settings", "Sharing", "Streams", "SystemCalls", "UniformTypes",
                 "Desktop", "DBusClient", "ServiceManager", "Protection", "Secrets", "Age", "ItemSources", nioCore,
-                nioPosix, logging, lifecycle,
+                nioPosix, logging,
             ],
             tests: ["HTTPChannel", "ToyDialect", "WaftDialect"])
         + module(
@@ -329,24 +327,22 @@ let package = Package(
                 "Lines", "Control", "Endpoints", "Settings", "Contacts", "Journal", "Outbox", "Sharing", "Age",
                 "CLinuxShims", "ContentCheck", "DBusClient", "Desktop", "Digests", "Discovery", "Executors",
                 "HandlerCatalog", "Handlers", "HookSandbox", "Inbox", "ItemSources", "Pairing", "Previews",
-                "PropertyLists", "Protection", "Receiving", "Secrets", "Sending", "ServiceManager", "SystemCalls",
-                "UniformTypes", logging, nioPosix, subprocess, systemPackage,
+                "PropertyLists", "Protection", "QRCodes", "Receiving", "Secrets", "Sending", "ServiceManager",
+                "SystemCalls", "UniformTypes", logging, nioPosix, subprocess, systemPackage,
             ],
             tests: ["UniformTypes", logging])
         + module(
             .faces, "CommandLine",
             [
-                "Desk", "Lines", "Operations", "Control", "Sharing", "UniformTypes", "ContentCheck", "Inbox",
-                "HandlerCatalog", "Contacts", "Outbox", "CLinuxShims", "Executors", "Streams",
-                "Endpoints", "Receiving", "Sending", "Settings", "SystemCalls", "ServiceManager", "Protection",
-                "QRCodes", "Secrets", argumentParser, logging, lifecycle,
+                "Desk", "Lines", "Operations", "Sharing", "UniformTypes", "Settings", "SystemCalls", "Secrets",
+                argumentParser, logging,
             ],
-            tests: ["Digests", "HookSandbox"]
+            tests: ["ContentCheck", "Digests", "HandlerCatalog", "HookSandbox", "Inbox", "Receiving"]
         )
         + module(
             .faces, "WaftKit",
             [
-                "Control", "Endpoints", "Journal", "Lines", "Operations", "Sending", "Settings", "Sharing", logging,
+                "Lines", "Operations", "Sharing",
             ],
-            tests: ["Contacts", "Receiving", "send-and-answer"])
+            tests: ["Settings", "send-and-answer", logging])
 )

@@ -221,7 +221,8 @@ private struct Samples {
         shown.items[0].preview = ItemPreview(PreviewSample.png(1, 1))
         let left = Departure.How.allCases.map { line.left(Departure($0, at: .now, toward: "/home/a")) }
         return handled + left + [
-            line, ReadyLine(id: id.text, name: "kitchen", port: 1, inbox: "/in"), OfferLine(offer, from: peer),
+            line, ReadyLine(id: id.text, name: "kitchen", port: 1, inbox: "/in", visibility: "everyone"),
+            OfferLine(offer, from: peer),
             OfferLine(waiting, Introduction(contact: "anna", key: id.short)),
             AnsweredLine(offer, from: peer, []), AnsweredLine(offer, from: peer, [.accepted], number: 1),
             AnsweredLine(offer, from: peer, [.accepted], listsItems: true),

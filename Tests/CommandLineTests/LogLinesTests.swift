@@ -103,7 +103,7 @@ struct LogLinesTests {
             .reception(.judged(offer, Verdict(all: .privateRule, count: 1, digest: .xxh3_128), from: .sample(1))),
             .reception(.stored(arrival)), .reception(.opened(arrival, HandlerAnswer(.yes, exitCode: 0))),
         ] {
-            ReceiverLog.write(event, people: Acquaintances(book), to: kept.logger)
+            ReceiverLog.write(event.news(book), contactCount: 1, to: kept.logger)
         }
         let lines = kept.lines.withLock { $0 }
         #expect(lines.count == 4)

@@ -247,7 +247,8 @@ struct OfferTextTests {
 }
 
 extension ReadyLine {
-    fileprivate static let sample = Self(id: PeerID.sample(1).text, name: "kitchen", port: 9_238, inbox: "/in")
+    fileprivate static let sample = Self(
+        id: PeerID.sample(1).text, name: "kitchen", port: 9_238, inbox: "/in", visibility: "everyone")
 }
 
 extension Arrival {

@@ -1,4 +1,5 @@
 import Contacts
+import Lines
 import Operations
 import Sharing
 import TestSupport
@@ -18,10 +19,12 @@ struct ReceivingCoursesTests {
             (.sample(2), "a test", "stranger \"a test\" (\(PeerID.sample(2).short))"),
         ] {
             let offer = Offer.sample()
-            courses.begin(offer, from: people.person(peer, callingItself: offer.senderName))
-            #expect(courses.text(offer.transfer, 1, of: 5)?.hasPrefix("file-0 from \(name) ") == true)
-            #expect(courses.end(offer.transfer) == shown)
-            #expect(courses.end(offer.transfer) == nil)
+            let sender = people.person(peer, callingItself: offer.senderName)
+            courses.begin(OfferLine(offer, from: sender.fields), from: sender)
+            let moved = ArrivingLine(offer.transfer, from: peer, bytes: 1, of: 5)
+            #expect(courses.text(moved)?.hasPrefix("file-0 from \(name) ") == true)
+            #expect(courses.end(offer.transfer.text) == shown)
+            #expect(courses.end(offer.transfer.text) == nil)
         }
     }
 }

@@ -16,7 +16,8 @@ private func event(_ number: Int, bytes: Int = 0) -> ControlEvent {
     return .ended(end)
 }
 
-private let ready = ControlEvent.ready(ReadyLine(id: "k7qf", name: "kitchen", port: 9_238, inbox: "/in"))
+private let ready = ControlEvent.ready(
+    ReadyLine(id: "k7qf", name: "kitchen", port: 9_238, inbox: "/in", visibility: "everyone"))
 
 private func offer(_ number: Int) -> ControlEvent {
     let waiting = WaitingOffer.sample(number)

@@ -418,7 +418,8 @@ struct ArrivalsTests {
         let inbox = kitchen.waft.inbox
         let items = [try kitchen.item("b.txt"), .unknown("x"), try kitchen.item("a.txt")]
         let feed = EventFeed()
-        feed.send(.ready(ReadyLine(id: "k", name: "kitchen", port: 1, inbox: kitchen.home.inbox)))
+        feed.send(
+            .ready(ReadyLine(id: "k", name: "kitchen", port: 1, inbox: kitchen.home.inbox, visibility: "everyone")))
         let steps = Recorder<String>()
         try await kitchen.withReceiver(events: feed) { request in
             guard case .retry(let number) = request, let entry = try? inbox.entry(ArrivalNumber(number)) else {

@@ -69,10 +69,10 @@ struct DataProtectionTests {
         #expect(line.setUp && !line.dropBox && line.recoveryRecipients == [other] && !line.daemon)
         #expect(line.identityPath == nil && line.passphraseFile == nil && line.lock.keysFrom == "keyring")
         #expect(try protection.keeper() == .keyring && protection.likelyKeeper == .keyring)
-        let old = try await protection.identitiesOfKeyring()
+        let old = try await protection.keysOfKeyring()
         _ = try await protection.rotate(passphrase: nil)
-        let new = try await protection.identitiesOfKeyring()
-        #expect(new.lines.count > old.lines.count, "the old keys still open what is there")
+        let new = try await protection.keysOfKeyring()
+        #expect(new.identities.lines.count > old.identities.lines.count, "the old keys still open what is there")
         try FileManager.default.removeItem(atPath: line.recipientsPath)
         #expect(try await protection.restore(new, of: .keyring).setUp)
         try protection.check(new)
@@ -92,7 +92,7 @@ struct DataProtectionTests {
             try await protection.changePassphrase(from: wrong, to: right)
         }
         #expect(refused?.code == .locked)
-        try protection.check(try protection.identities(passphrase: right))
+        try protection.check(try protection.keys(passphrase: right).get())
     }
 
     @Test("a drop box has no private keys here")
@@ -115,7 +115,7 @@ struct DataProtectionTests {
             try await asked(lock()) { _ = try await protection.rotate(passphrase: nil) } == ["status", "reload"])
         let open = try await asked(lock { $0.unlocked = true }) { _ = try await protection.rotate(passphrase: nil) }
         #expect(open == ["status", "unlock"])
-        let keys = try await protection.identitiesOfKeyring()
+        let keys = try await protection.keysOfKeyring()
         let isDone = try await asked(lock { $0.unlocked = true }) {
             let done = [
                 try await protection.unlock(keys), try await protection.lock(all: true),
@@ -151,7 +151,7 @@ struct DataProtectionTests {
         #expect(throws: WaftError.notSetUp) { try protection.checkIsSetUp() }
         #expect(throws: WaftError.notSetUp) { try protection.export() }
         #expect(throws: WaftError.notSetUp) { try protection.checkHasPassphrase() }
-        let empty = await #expect(throws: WaftError.self) { try await protection.identitiesOfKeyring() }
+        let empty = await #expect(throws: WaftError.self) { try await protection.keysOfKeyring() }
         #expect(empty?.code == .locked && empty?.hint == "unlock the keyring of your desktop first")
         for keys in [["age1nonsense"], Array(repeating: other, count: 9)] {
             let error = #expect(throws: WaftError.self) { try protection.given(dropBox: keys, recovery: []) }

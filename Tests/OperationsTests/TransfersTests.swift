@@ -78,7 +78,7 @@ struct ReceiverConnectionTests {
         let error = await #expect(throws: WaftError.self) { try await kitchen.waft.receiver.watch { _ in } }
         #expect(error?.code == .notRunning)
         let feed = EventFeed()
-        let summary = ReadyLine(id: "k", name: "kitchen", port: 1, inbox: "/in")
+        let summary = ReadyLine(id: "k", name: "kitchen", port: 1, inbox: "/in", visibility: "everyone")
         feed.send(.ready(summary))
         try await kitchen.withReceiver(events: feed) { _ in
             .watching

@@ -39,7 +39,7 @@ struct ServiceReportsTests {
             visibility: .everyone,
             kinds: [EndpointKind(.toy) { ToyEndpoint(air, $0) }], manager: manager, logger: Self.logger
         ) { _ in }
-        let task = Task { try await receiver.run() }
+        let task = Task { try await receiver.receive() }
         // The toy says first that it is closed.
         #expect(
             try await listener.first("READY=1") == ["READY=1", "STATUS=kitchen is not visible, and receives nothing"])

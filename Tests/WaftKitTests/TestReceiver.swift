@@ -1,7 +1,6 @@
-import Contacts
+import Lines
 import Logging
 import Operations
-import Receiving
 import Settings
 import TestSupport
 
@@ -22,13 +21,13 @@ struct TestReceiver {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let waft = Operations.Waft(try Home(environment: ["WAFT_HOME": home]), LiveSettings(settings), logger: logger)
         let (ports, feed) = AsyncStream<Int>.makeStream()
-        let receiver = waft.makeReceiver(visibility: .everyone) { event in
-            if case .ready(_, _, let port, _, _) = event { feed.yield(port) }
+        let receiver = waft.ownReceiver { news in
+            if case .ready(let line) = news { feed.yield(line.port) }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { feed.finish() }
-                try await receiver.receive()
+                try await receiver.run()
             }
             if let port = await ports.first(where: { _ in true }) { try await body("127.0.0.1:\(port)") }
             group.cancelAll()

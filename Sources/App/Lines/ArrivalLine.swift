@@ -12,9 +12,12 @@ package struct ReadyLine: Line, Codable, Equatable {
     package var name: String
     package var port: Int
     package var inbox: String
+    /// The visibility at the start; it may change later.
+    @Unsaid package var visibility: String
 
-    package init(id: String, name: String, port: Int, inbox: String) {
+    package init(id: String, name: String, port: Int, inbox: String, visibility: String) {
         (self.id, self.name, self.port, self.inbox) = (id, name, port, inbox)
+        self.visibility = visibility
     }
 }
 
@@ -118,6 +121,11 @@ package struct ArrivalLine: Line, Codable, Equatable {
     /// The new path of an item that was taken, or the identifier of the handler that got it.
     package private(set) var toward: String?
     @Unsaid package private(set) var change: Change
+    /// `ItemKind`.
+    @Unsaid package private(set) var kind: String
+    @Unsaid package private(set) var isSealed: Bool
+    /// Why `content` is so.
+    @Unsaid package private(set) var contentExplanation: String?
 
     /// Whether it has left the Inbox.
     package var hasLeft: Bool { [.taken, .removed, .gone].contains(change) }
@@ -133,8 +141,8 @@ package struct ArrivalLine: Line, Codable, Equatable {
         (self.arrival, item, name) = (arrival.number.value, arrival.itemNumber, arrival.item.name.text)
         (again, stored, path) = (arrival.again?.value, arrival.stored.name.text, arrival.stored.path)
         (type, size, digest) = (arrival.item.type.identifier, arrival.size, arrival.digest.description)
-        content = arrival.content?.outcome.rawValue
-        change = .stored
+        (content, contentExplanation) = (arrival.content?.outcome.rawValue, arrival.content?.explanation)
+        (change, kind, isSealed) = (.stored, arrival.item.kind.rawValue, arrival.protection.isSealed)
     }
 
     /// The line for a handler's answer.

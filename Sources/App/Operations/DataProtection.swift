@@ -2,7 +2,7 @@ import Age
 import Control
 import Desktop
 package import Lines
-package import Protection
+import Protection
 import Receiving
 package import Secrets
 import Settings
@@ -72,6 +72,26 @@ package struct DataProtection: Sendable {
     }
 
     // MARK: Keys
+
+    /// The private keys, from their keeper.
+    package struct PrivateKeys: Sendable {
+        let identities: VaultIdentities
+    }
+
+    /// Why a passphrase is too short for new keys: one line; nil if it is not.
+    package static func fault(ofNew passphrase: SecretBytes) -> String? {
+        let (least, count) = (ProtectionFolder.passphraseCharacters, ProtectionFolder.characters(of: passphrase))
+        return count < least ? "a passphrase has at least \(least) characters, and this one has \(count)" : nil
+    }
+
+    /// A warning about a new passphrase that is rather short: one line; nil for a good one.
+    package static func warning(ofNew passphrase: SecretBytes) -> String? {
+        let (good, count) = (ProtectionFolder.goodPassphraseCharacters, ProtectionFolder.characters(of: passphrase))
+        guard count < good else { return nil }
+        return
+            "a passphrase of \(count) characters can be guessed by whoever has the disk; \(good) or more are better, "
+            + "such as five words"
+    }
 
     /// Public keys that a user gives.
     package struct GivenKeys: Sendable {
@@ -162,24 +182,32 @@ package struct DataProtection: Sendable {
     }
 
     /// The private keys that a passphrase opens.
-    /// - Throws: `VaultError`, `wrongPassphrase` for another one.
-    package func identities(passphrase: SecretBytes) throws(VaultError) -> VaultIdentities {
-        try folder.identities(passphrase: passphrase)
+    /// - Returns: the failure is that of a wrong passphrase.
+    /// - Throws: `WaftError` for any other reason.
+    package func keys(passphrase: SecretBytes) throws(WaftError) -> Result<PrivateKeys, WaftError> {
+        do throws(VaultError) {
+            return .success(PrivateKeys(identities: try folder.identities(passphrase: passphrase)))
+        } catch {
+            guard error.code == .wrongPassphrase else { throw WaftError(error) }
+            return .failure(WaftError(error))
+        }
     }
 
     /// - Throws: `WaftError` `locked` if the keyring has no keys, is locked, or cannot be asked.
-    package func identitiesOfKeyring() async throws(WaftError) -> VaultIdentities { try await keyring.fetch() }
+    package func keysOfKeyring() async throws(WaftError) -> PrivateKeys {
+        PrivateKeys(identities: try await keyring.fetch())
+    }
 
     /// The place of the private keys, if nothing is known but the files.
     package var likelyKeeper: Keeper { folder.hasIdentities ? .passphrase : .keyring }
 
     /// Puts the public keys of the private ones back, and unlocks the running receiver, if there is one.
     /// - Throws: `WaftError`.
-    package func restore(_ identities: VaultIdentities, of keeper: Keeper) async throws(WaftError) -> ProtectionLine {
+    package func restore(_ keys: PrivateKeys, of keeper: Keeper) async throws(WaftError) -> ProtectionLine {
         try WaftError.catching { () throws(VaultError) in
-            try folder.restore(identities, keeper: keeper == .keyring ? .keyring : .passphrase)
+            try folder.restore(keys.identities, keeper: keeper == .keyring ? .keyring : .passphrase)
         }
-        let lock = try await tell(identities, unlocks: true)
+        let lock = try await tell(keys.identities, unlocks: true)
         return line(try recipients(), lock)
     }
 
@@ -206,13 +234,17 @@ package struct DataProtection: Sendable {
 
     /// Checks that the private keys belong to the public ones.
     /// - Throws: `WaftError`.
-    package func check(_ identities: VaultIdentities) throws(WaftError) {
-        try WaftError.catching { () throws(VaultError) in try folder.check(identities) }
+    package func check(_ keys: PrivateKeys) throws(WaftError) {
+        try WaftError.catching { () throws(VaultError) in try folder.check(keys.identities) }
     }
 
     /// Gives the private keys to the running receiver.
     /// - Throws: `WaftError`: `notRunning` when no receiver is running, `locked` if it does not take them.
-    package func unlock(_ identities: VaultIdentities) async throws(WaftError) -> LockLine {
+    package func unlock(_ keys: PrivateKeys) async throws(WaftError) -> LockLine {
+        try await unlock(keys.identities)
+    }
+
+    private func unlock(_ identities: VaultIdentities) async throws(WaftError) -> LockLine {
         let lines = identities.lines.map { SecretText($0) }
         // The receiver waits for the end of a lock that has begun, and tells the handlers, before it answers.
         let reply = try await waft.receiver.ask(.protection(.unlock(identities: lines)), timeout: .seconds(30))
@@ -331,7 +363,7 @@ extension WaftError {
     static let isDropBox = WaftError(
         .locked, "this machine is a drop box: its private keys are elsewhere, and nothing can be opened here")
 
-    package init(_ error: VaultError) {
+    init(_ error: VaultError) {
         switch error.code {
         case .locked: self.init(.locked, error.description, hint: Self.unlockHint)
         case .noIdentity: self = .isDropBox

@@ -2,6 +2,7 @@ import Contacts
 import Control
 import Endpoints
 package import Lines
+import QRCodes
 import Receiving
 import Sharing
 import Synchronization
@@ -17,6 +18,9 @@ package struct Pages: Sendable {
 
     /// Items of one page.
     package static let maximumItems = 1_000
+
+    /// The lines of a QR code of an address, light on a dark ground; nil for an address that is too long.
+    package static func code(of address: String) -> [String]? { QRCode(address)?.lines() }
 
     /// An event of a page.
     package enum Event: Sendable {

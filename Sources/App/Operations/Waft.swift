@@ -43,6 +43,22 @@ package struct Waft: Sendable {
         receiver = ReceiverConnection(home)
     }
 
+    /// With the settings of a user, for a face that logs nothing.
+    /// - Parameter environment: names the home, and overrides settings of its file.
+    /// - Throws: `WaftError` `usage` if there is no home, if another user could change it, or if a setting is invalid.
+    package init(environment: [String: String]) throws(WaftError) {
+        do {
+            let home = try Home(environment: environment)
+            try home.checkTrust()
+            var settings = Settings(hostName: Self.hostName)
+            try settings.read(fileOf: home)
+            try settings.read(environment: environment)
+            self.init(home, LiveSettings(settings), logger: Logger(label: "waft") { _ in SwiftLogNoOpLogHandler() })
+        } catch {
+            throw WaftError(.usage, "\(error)")
+        }
+    }
+
     package var settings: Settings { live.current }
 
     /// The peers that the user knows.
@@ -85,4 +101,12 @@ package struct Waft: Sendable {
     /// Whether a handler or a receiver has started this process. False if its descent is unknown: the receiver still checks
     /// its caller.
     package static var isBelowHandler: Bool { [.handler, .receiver].contains(ProcessDescent.of(getpid())) }
+}
+
+extension Settings {
+    /// Reads the settings that the file of a home sets.
+    /// - Throws: `InvalidError` with all faults of the file.
+    package mutating func read(fileOf home: Home) throws(InvalidError) {
+        try read(file: home.configurationFile, dialects: .known, registry: home.typeRegistry())
+    }
 }

@@ -42,17 +42,11 @@ final class EventRelay: Sendable {
 
     func see(_ event: ReceiverEvent) {
         switch event {
-        case .ready(let id, let name, let port, let inbox, _):
-            let line = ReadyLine(id: id.text, name: name, port: port, inbox: inbox)
-            ready.withLock { $0 = line }
-            tell(.ready(line))
-        case .reception(.stored(let arrival)) where isWatched():
-            tell(.arrival(line(of: arrival)))
-        case .reception(.opened(let arrival, let answer)) where answer.state != .none && isWatched():
-            tell(.arrival(line(of: arrival).answered(answer)))
-        case .reception(.progressed(let transfer, let peer, let received, let total)):
-            guard isWatched(), isDue(transfer) else { return }
-            tell(.progress(ArrivingLine(transfer, from: peer, bytes: received, of: total)))
+        case .ready: send(event)
+        case .reception(.stored) where isWatched(): send(event)
+        case .reception(.opened(_, let answer)) where answer.state != .none && isWatched(): send(event)
+        case .reception(.progressed(let transfer, _, _, _)):
+            if isWatched(), isDue(transfer) { send(event) }
         case .reception(.judged(let offer, let verdict, let peer)):
             if let number = waiting.withLock({ $0.removeValue(forKey: offer.transfer) }) {
                 return tell(.answered(AnsweredLine(offer, from: sender(offer, peer), verdict.items, number: number)))
@@ -78,6 +72,18 @@ final class EventRelay: Sendable {
         }
     }
 
+    /// Sends an event that a display in this process sees as it is.
+    private func send(_ event: ReceiverEvent) {
+        switch event.news(book) {
+        case .ready(let line):
+            ready.withLock { $0 = line }
+            tell(.ready(line))
+        case .arrival(let line, _): tell(.arrival(line))
+        case .moved(let line): tell(.progress(line))
+        default: break
+        }
+    }
+
     /// Whether the progress of a transfer may be sent again.
     private func isDue(_ transfer: TransferID) -> Bool {
         progress.withLock { progress in
@@ -89,15 +95,10 @@ final class EventRelay: Sendable {
 
     /// An item has left the Inbox.
     func left(_ arrival: Arrival, _ departure: Departure) {
-        guard isWatched() else { return }
-        tell(.arrival(line(of: arrival).left(departure)))
-    }
-
-    private func line(of arrival: Arrival) -> ArrivalLine {
-        let (peer, name) = (arrival.peer, arrival.senderName)
-        return ArrivalLine(
-            arrival,
-            from: PersonFields(peer, callingItself: name, book.introduction(of: peer, callingItself: name)))
+        guard isWatched(), case .arrival(let line, _) = ReceiverEvent.reception(.stored(arrival)).news(book) else {
+            return
+        }
+        tell(.arrival(line.left(departure)))
     }
 
     private func sender(_ offer: Offer, _ peer: PeerID) -> PersonFields {

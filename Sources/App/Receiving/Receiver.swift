@@ -9,7 +9,6 @@ package import Logging
 import NIOPosix
 import SecureTransport
 import Sending
-import ServiceLifecycle
 package import ServiceManager
 package import Settings
 package import Sharing
@@ -17,7 +16,7 @@ import Synchronization
 import SystemCalls
 
 /// A whole receiver: listens, is found, judges, stores, calls the hook, and answers on the control socket.
-package final class Receiver: Service {
+package final class Receiver: Sendable {
     let plan: ReceiverPlan
     /// The events for watchers on the control socket.
     let events: EventFeed
@@ -105,20 +104,17 @@ package final class Receiver: Service {
     package static let passedSockets: [String: PassedSockets.Kind] =
         Endpoints.sockets.merging([controlSocket: .local]) { endpoint, _ in endpoint }
 
-    /// Runs until the service group shuts down.
-    package func run() async throws {
-        try await cancelWhenGracefulShutdown {
-            try await withTaskCancellationHandler {
-                try await self.receive()
-            } onCancel: {
-                self.plan.reports?.stopping()
-            }
-        }
-    }
-
     /// Runs until the task is cancelled. Everything it has started has ended when it returns.
     /// - Throws: `ReceiverError` when it cannot start or a part of it broke.
     package func receive() async throws {
+        try await withTaskCancellationHandler {
+            try await start()
+        } onCancel: {
+            plan.reports?.stopping()
+        }
+    }
+
+    private func start() async throws {
         do {
             try home.makeFolders()
             // The template sets nothing: it is no change.

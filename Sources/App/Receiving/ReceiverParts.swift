@@ -12,6 +12,7 @@ import Inbox
 import Journal
 import Logging
 import Protection
+import Secrets
 import SecureTransport
 import Sending
 import Settings

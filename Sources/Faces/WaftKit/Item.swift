@@ -34,6 +34,13 @@ public struct Item: Sendable, Hashable {
         (name, type, size, from) = (line.stored, line.type, line.size, Peer(line.from))
         (arrival, path) = (line.arrival, line.path)
     }
+
+    /// Nil for an entry that another program made.
+    init?(_ line: EntryLine) {
+        guard let arrival = line.arrival, let type = line.type, let from = line.from else { return nil }
+        (name, self.type, size, self.from) = (line.stored, type, line.bytes, Peer(from))
+        (self.arrival, path) = (arrival, line.path)
+    }
 }
 
 extension SendSources {

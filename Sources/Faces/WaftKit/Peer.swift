@@ -1,4 +1,3 @@
-import Endpoints
 import Lines
 import Sharing
 
@@ -13,8 +12,8 @@ public struct Peer: Sendable, Hashable {
     /// Of a stranger that has the name of a contact: the user's own name for that contact. Warn of it.
     public let claims: String?
 
-    init(_ peer: FoundPeer, _ person: Person) {
-        (reference, name) = (peer.id.text, person.introduction.name)
+    init(_ person: Person) {
+        (reference, name) = (person.id.text, person.introduction.name)
         (contact, claims) = (person.introduction.contact, person.introduction.claims)
     }
 

@@ -1,12 +1,6 @@
-import Control
-import Endpoints
 import Foundation
-import Journal
 import Lines
-import Logging
 import Operations
-import Sending
-import Settings
 import Sharing
 import Synchronization
 
@@ -37,31 +31,28 @@ public struct Waft: Sendable {
     public init(home: String? = nil) throws(WaftError) {
         var environment = ProcessInfo.processInfo.environment
         if let home { environment["WAFT_HOME"] = home }
-        do {
-            let home = try Home(environment: environment)
-            try home.checkTrust()
-            let start = Settings(hostName: Operations.Waft.hostName)
-            let settings = try SettingsSource(home: home, start: start, dialects: .known).read().settings
-            let silent = Logger(label: "waft") { _ in SwiftLogNoOpLogHandler() }
-            house = Operations.Waft(home, LiveSettings(settings), logger: silent)
+        do throws(Operations.WaftError) {
+            house = try Operations.Waft(environment: environment)
         } catch {
-            throw WaftError(code: .usage, reason: "\(error)")
+            throw WaftError(error)
         }
     }
 
     /// The peers that are in view or answer at a remembered address: contacts first, then by name.
     /// - Parameter time: how long to look.
     public func peers(for time: Duration = .seconds(3)) async throws(WaftError) -> [Peer] {
-        var found: [PeerID: FoundPeer] = [:]
-        let finder = try await WaftError.catching { () throws(Operations.WaftError) in try house.finder() }
-        for await event in finder.peers(for: time) {
-            switch event {
-            case .found(let peer): found[peer.id] = peer
-            case .gone(let id): found[id] = nil
+        var found: [PeerID: Person] = [:]
+        let search = try await WaftError.catching { () throws(Operations.WaftError) in
+            try house.peers.search(for: time)
+        }
+        for await news in search {
+            switch news {
+            case .found(_, let person): found[person.id] = person
+            case .lost(_, let id): found[id] = nil
             case .away, .trouble: break
             }
         }
-        let peers = found.values.map { Peer($0, house.people.person($0.id, callingItself: $0.card?.name)) }
+        let peers = found.values.map { Peer($0) }
         return peers.sorted { ($0.contact == nil ? 1 : 0, $0.name) < ($1.contact == nil ? 1 : 0, $1.name) }
     }
 
@@ -125,13 +116,8 @@ public struct Waft: Sendable {
 
     /// The items in the Inbox, in the order in which they arrived. No receiver has to run.
     public func inbox() async throws(WaftError) -> [Item] {
-        do throws(JournalError) {
-            return try house.journal.entriesThere(count: .max).map { entry in
-                let person = house.people.person(entry.arrival.peer, callingItself: entry.arrival.senderName)
-                return Item(ArrivalLine(entry.arrival, from: person.fields))
-            }
-        } catch {
-            throw WaftError(code: .unexpected, reason: "\(error)")
+        try await WaftError.catching { () throws(Operations.WaftError) in
+            try house.inbox.list(try ArrivalChoice(house)).compactMap { Item($0) }
         }
     }
 }
@@ -161,12 +147,12 @@ extension Waft {
         options.annotation["note"] = wanted.note
         (options.takesPart, options.wait) = (wanted.takesPart, wanted.waitsForHandlers ? .opened : .stored)
         let failure = Mutex<WaftError?>(nil)
-        let pace = Mutex<ContinuousClock.Instant?>(nil)
+        let pace = Throttle()
         let exit = try await WaftError.catching { () throws(Operations.WaftError) in
             try await house.send(sources, to: [peer], options, previews: previews, cancellation: cancellation) {
                 step, _ in
                 switch step {
-                case .progressed(let line) where line.bytes != line.total && !Self.isDue(pace): break
+                case .progressed(let line) where line.bytes != line.total && !pace.isDue(): break
                 case .ended(let lines):
                     lines.map { TransferEvent($0) }.forEach(report)
                     guard let line = lines.first(where: { $0.exit != nil }), let exit = line.exit else { break }
@@ -182,12 +168,12 @@ extension Waft {
         throw failure.withLock { $0 } ?? WaftError(exit, "nothing was sent")
     }
 
-    /// Whether a tenth of a second has passed since it was due.
-    private static func isDue(_ last: borrowing Mutex<ContinuousClock.Instant?>) -> Bool {
-        last.withLock { last in
-            if let last, ContinuousClock.now - last < .milliseconds(100) { return false }
-            last = .now
-            return true
+    /// The failure with which a sending ends at a step; nil for another step, and for a success.
+    private static func failure(of step: SendStep) -> WaftError? {
+        for line in step.lines(to: "") {
+            if let line = line as? FailedLine { return WaftError(line.exit, line.reason, hint: line.hint) }
+            if let line = line as? SentLine, let exit = line.exit { return WaftError(exit, line.reason ?? line.text) }
         }
+        return nil
     }
 }

@@ -1,6 +1,4 @@
-import ContentCheck
 import Foundation
-import HandlerCatalog
 import Lines
 import Operations
 import UniformTypes
@@ -431,17 +429,6 @@ extension HandlerSettingChangedLine: WordedLine {
 
 /// The result of a look into a file, in one line.
 enum ContentWords {
-    /// - Parameters:
-    ///   - declared: the type by the name.
-    ///   - words: the content in a few words, with identifiers.
-    static func line(
-        declared: UniformType, _ words: String, _ verdict: ContentVerdict, _ registry: TypeRegistry
-    ) -> String {
-        line(
-            verdict.outcome.rawValue, declared: registry.name(of: declared),
-            found: verdict.contentType.map(registry.name) ?? words, explanation: verdict.explanation)
-    }
-
     /// - Parameters:
     ///   - outcome: `consistent`, `unverified`, `mislabelled` or `lying`.
     ///   - declared: the type by the name, in words.

@@ -1,9 +1,7 @@
 import ArgumentParser
 import Glibc
-import HandlerCatalog
 import Lines
 import Operations
-import Protection
 import Secrets
 
 /// `waft handlers`: the programs that open arrivals.
@@ -422,16 +420,4 @@ struct HandlersSettingsCommand: HandlersVerb {
         }
         return text
     }
-}
-
-/// The catalog, for verbs that look for a handler themselves.
-struct HandlersPlace {
-    let catalog: HandlerCatalog
-
-    init(_ context: CommandContext) { catalog = context.waft.handlers.catalog }
-}
-
-extension CommandError {
-    /// - Parameter place: the option with the value.
-    init(_ error: CatalogError, at place: String) { self.init(WaftError(error, at: place)) }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Endpoints
 import Foundation
 import Lines
 import Logging
@@ -38,7 +37,7 @@ struct CommandContext {
             }
         }
         try read { settings throws(Settings.InvalidError) in
-            try settings.read(file: home.configurationFile, dialects: .known, registry: home.typeRegistry())
+            try settings.read(fileOf: home)
         }
         try read { settings throws(Settings.InvalidError) in
             try settings.read(environment: CommandEnvironment.current.variables)

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Contacts
 import Operations
 import Settings
 import UniformTypes

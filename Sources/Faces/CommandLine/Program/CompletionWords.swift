@@ -1,12 +1,7 @@
 import ArgumentParser
-import Contacts
-import Control
 import Foundation
-import Inbox
 import Lines
 import Operations
-import Outbox
-import Sending
 import Settings
 import Sharing
 import SystemCalls

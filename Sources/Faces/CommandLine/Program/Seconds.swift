@@ -1,5 +1,5 @@
 import ArgumentParser
-import Contacts
+import Operations
 
 /// A time as people type it: a number of seconds, or a time such as `2m`.
 struct Seconds {
@@ -21,7 +21,7 @@ struct Seconds {
             guard seconds > 0, seconds <= Double(year) else { return nil }
             duration = .milliseconds(Int64((seconds * 1_000).rounded(.up)))
         } else {
-            guard let read = try? DurationText.read(argument), read <= .seconds(year) else { return nil }
+            guard let read = try? ContactTerms.duration(argument), read <= .seconds(year) else { return nil }
             duration = read
         }
     }

@@ -1,14 +1,10 @@
 package import ArgumentParser
-import Contacts
-import Executors
 import Foundation
 import Glibc
 import Lines
 import Logging
 import Operations
-import Receiving
-import ServiceLifecycle
-import ServiceManager
+import SystemCalls
 
 /// `waftd`: the receiver as a daemon.
 package struct WaftDaemonCommand: AsyncParsableCommand {
@@ -29,64 +25,51 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
     package init() {}
 
     package func run() async throws {
-        let environment = ProcessInfo.processInfo.environment
-        let sockets = PassedSockets(environment: environment, expected: Receiver.passedSockets)
-        let manager = ServiceManager(environment: environment) { error in
+        let service = ServiceStart(environment: ProcessInfo.processInfo.environment) { error in
             Console.shared.note("warning: the service manager could not be told about this receiver: \(error)")
         }
         do {
-            try await serve(sockets, manager)
+            try await serve(service)
         } catch let failure as CommandError {
-            manager?.show(failure.message)
+            service.show(failure.message)
             throw failure
         }
     }
 
-    private func serve(_ sockets: PassedSockets, _ manager: ServiceManager?) async throws {
+    private func serve(_ service: ServiceStart) async throws {
         let context = try CommandContext(options.apply)
         let logger = context.logger("waftd")
-        for warning in sockets.warnings { logger.warning("\(warning)") }
+        for warning in service.warnings { logger.warning("\(warning)") }
         let hangups = EndSignals.watched([SIGHUP])
-        let rendering = ReceiverRendering(json: true, people: context.people)
+        let rendering = ReceiverRendering(json: true)
         let json = options.json
         if !json { ProtectionSuggestion.sayOnce(context) }
-        let receiver = context.waft.makeReceiver(sockets: sockets, manager: manager, logger: logger) { event in
-            if json { rendering.show(event) }
-            ReceiverLog.write(event, people: context.people, to: logger)
+        let receiver = context.waft.daemon(service, logger: logger) { news in
+            if json { rendering.show(news) }
+            ReceiverLog.write(news, contactCount: context.people.contactCount, to: logger)
         }
         let reloading = Task { for await _ in hangups { await receiver.reloadSettings() } }
         defer { reloading.cancel() }
-        var configuration = ServiceGroupConfiguration(
-            services: [.init(service: receiver, successTerminationBehavior: .gracefullyShutdownGroup)],
-            logger: logger
-        )
-        configuration.maximumGracefulShutdownDuration = .milliseconds(1_500)
-        do {
-            let group = ServiceGroup(configuration: configuration)
-            let signals = EndSignals.watched()
-            let watch = Task {
-                for await _ in signals {
-                    Self.boundStop(logger)
-                    await group.triggerGracefulShutdown()
+        let signals = EndSignals.watched()
+        let work = Task { try await receiver.run() }
+        let watch = Task {
+            for await _ in signals {
+                // The end is then that of a kill, after which nothing is lost: the next start goes on from the disk, and
+                // handlers end with this process.
+                OwnReceiver.boundStop(Self.stopLimit) {
+                    logger.warning("a handler or a peer did not end in time: this receiver ends without it")
+                    CommandLineRun.end(WaftExit.done.rawValue)
                 }
+                work.cancel()
             }
-            defer { watch.cancel() }
-            try await group.run()
-        } catch let failure as ReceiverError {
-            throw CommandError(WaftError(failure))
+        }
+        defer { watch.cancel() }
+        do {
+            try await work.value
+        } catch let failure as WaftError {
+            throw CommandError(failure)
         } catch is CancellationError {
             // This is the normal end.
-        }
-    }
-
-    /// Bounds the time to stop: neither a peer nor a handler can extend it. The end is then that of a kill, after which
-    /// nothing is lost: the next start goes on from the disk, and handlers end with this process.
-    private static func boundStop(_ logger: Logger) {
-        // A thread of its own: from here on the end comes, even if all others are busy.
-        _ = BackgroundThread.start("waft-stop") {
-            Thread.sleep(forTimeInterval: stopLimit)
-            logger.warning("a handler or a peer did not end in time: this receiver ends without it")
-            CommandLineRun.end(WaftExit.done.rawValue)
         }
     }
 

@@ -2,7 +2,6 @@ import ArgumentParser
 import Glibc
 import Lines
 import Operations
-import Protection
 import Secrets
 
 /// Where a passphrase comes from: never from an argument or the environment, which other programs can see.
@@ -48,7 +47,7 @@ struct PassphraseOptions: ParsableArguments {
     ///
     /// - Throws: `CommandError` `interrupted`; `usage` at the end of the file or the terminal.
     func passphrase(_ prompt: String = "Passphrase: ") async throws(CommandError) -> SecretBytes {
-        try await passphrase(prompt, tries: 1) { $0 }
+        try await passphrase(prompt, tries: 1) { .success($0) }
     }
 
     /// The same for a passphrase that is checked: a person has several tries, a file one. Nothing that is typed is shown
@@ -56,21 +55,21 @@ struct PassphraseOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - tries: 1 or more.
-    ///   - check: throws a `VaultError` `wrongPassphrase` for one that is wrong.
-    func passphrase<Result: Sendable>(
+    ///   - check: its failure is that of a wrong passphrase.
+    func passphrase<Value: Sendable>(
         _ prompt: String = "Passphrase: ", tries: Int,
-        _ check: @escaping @Sendable (SecretBytes) throws(VaultError) -> Result
-    ) async throws(CommandError) -> Result {
-        try await reading { () async throws(CommandError) -> Result in
+        _ check: @escaping @Sendable (SecretBytes) throws(WaftError) -> Result<Value, WaftError>
+    ) async throws(CommandError) -> Value {
+        try await reading { () async throws(CommandError) -> Value in
             var left = passphraseFd == nil ? tries : 1
             while true {
                 let passphrase = try await next(prompt)
                 left -= 1
-                do throws(VaultError) {
-                    return try check(passphrase)
-                } catch {
-                    guard error.code == .wrongPassphrase, left > 0 else { throw CommandError(WaftError(error)) }
-                    Console.shared.note("waft: \(error)")
+                switch try CommandError.of({ () throws(WaftError) in try check(passphrase) }) {
+                case .success(let value): return value
+                case .failure(let wrong):
+                    guard left > 0 else { throw CommandError(wrong) }
+                    Console.shared.note("waft: \(wrong.reason)")
                 }
             }
         }
@@ -84,10 +83,8 @@ struct PassphraseOptions: ParsableArguments {
             while true {
                 let new = try await next(prompt)
                 let fault: String
-                let count = ProtectionFolder.characters(of: new)
-                if count < ProtectionFolder.passphraseCharacters {
-                    let least = ProtectionFolder.passphraseCharacters
-                    fault = "a passphrase has at least \(least) characters, and this one has \(count)"
+                if let short = DataProtection.fault(ofNew: new) {
+                    fault = short
                 } else if passphraseFd != nil {
                     return new
                 } else {
@@ -99,12 +96,7 @@ struct PassphraseOptions: ParsableArguments {
                 Console.shared.note("waft: \(fault)")
             }
         }
-        let count = ProtectionFolder.characters(of: new)
-        if count < ProtectionFolder.goodPassphraseCharacters {
-            Console.shared.note(
-                "warning: a passphrase of \(count) characters can be guessed by whoever has the disk; "
-                    + "\(ProtectionFolder.goodPassphraseCharacters) or more are better, such as five words")
-        }
+        if let warning = DataProtection.warning(ofNew: new) { Console.shared.note("warning: \(warning)") }
         return new
     }
 

@@ -1,9 +1,8 @@
-import CLinuxShims
-import Executors
 import Glibc
 import Lines
 import Secrets
 import Sharing
+import SystemCalls
 
 /// Reads a line that is secret: a passphrase, or another secret of at most so many bytes.
 enum PassphraseReader {
@@ -81,57 +80,22 @@ enum PassphraseReader {
     }
 
     private static func typedLine(_ prompt: String) async -> SecretBytes? {
-        var ends: [Int32] = [-1, -1]
-        guard CLinuxShims_pipe(&ends) == 0 else { return nil }
-        let (stopped, stopping) = (ends[0], ends[1])
-        defer { close(stopping) }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isStarted = BackgroundThread.start("waft-passphrase") {
-                    let line = read(prompt, until: stopped)
-                    close(stopped)
-                    continuation.resume(returning: line)
-                }
-                if !isStarted {
-                    close(stopped)
-                    continuation.resume(returning: nil)
-                }
-            }
-        } onCancel: {
-            // The thread sees that there is something to read.
-            _ = write(stopping, "x", 1)
-        }
-    }
-
-    /// - Parameter stopped: the reading end of a pipe; it has a byte when no line is wanted any more.
-    private static func read(_ prompt: String, until stopped: Int32) -> SecretBytes? {
-        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+        let terminal = TypedLines.openTerminal()
         guard terminal >= 0 else { return nil }
-        defer { close(terminal) }
-        guard LineReader.isInForeground(terminal) else { return nil }
-        defer { Console.shared.answered() }
-        Console.shared.prompt(prompt)
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 1)
-        defer { room.free() }
-        while true {
-            var waits = [
-                pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: stopped, events: Int16(POLLIN), revents: 0),
-            ]
-            if poll(&waits, 2, -1) < 0 {
-                if errno == EINTR { continue }
-                return nil
-            }
-            if waits[1].revents != 0 { return nil }
-            // A terminal gives one line at a time.
-            let count = Glibc.read(terminal, room.baseAddress, room.count)
-            if count < 0, errno == EINTR { continue }
-            Console.shared.answered()
-            // The newline that was typed is not shown either.
-            Console.shared.note("")
-            guard count > 0 else { return nil }
-            return room.secret(room[count - 1] == UInt8(ascii: "\n") ? count - 1 : count)
+        guard TypedLines.isInForeground(terminal) else {
+            close(terminal)
+            return nil
         }
+        Console.shared.prompt(prompt)
+        let lines = TypedLines.read(atMost: 1, { terminal }) { bytes in
+            SecretBytes(bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...])
+        }
+        var line: SecretBytes?
+        for await typed in lines { line = typed }
+        Console.shared.answered()
+        // The newline that was typed is not shown either.
+        if !Task.isCancelled { Console.shared.note("") }
+        return line
     }
 }
 
@@ -145,7 +109,7 @@ private struct TerminalSilence {
         terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else { return nil }
         var attributes = termios()
-        guard LineReader.isInForeground(terminal), tcgetattr(terminal, &attributes) == 0 else {
+        guard TypedLines.isInForeground(terminal), tcgetattr(terminal, &attributes) == 0 else {
             close(terminal)
             return nil
         }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Lines
 import Operations
-import Protection
 import Secrets
 import Sharing
 
@@ -292,32 +291,32 @@ struct UnlockCommand: ProtectionVerb {
         let before = try await protection.lockStanding()
         // A passphrase that is given is checked all the same: 0 says that it is the right one.
         if before.unlocked, passphrases.passphraseFd == nil { return output.show(before, as: ["unlocked already"]) }
-        let identities = try await identities(protection, try protection.keeper())
-        try protection.check(identities)
+        let keys = try await keys(protection, try protection.keeper())
+        try protection.check(keys)
         if before.unlocked { return output.show(before, as: ["unlocked already"]) }
-        output.show(try await protection.unlock(identities))
+        output.show(try await protection.unlock(keys))
     }
 
     /// Works without a receiver too: one whose public keys are missing does not start.
     private func restore(_ protection: DataProtection) async throws {
         let keeper = protection.likelyKeeper
-        let line = try await protection.restore(try await identities(protection, keeper), of: keeper)
+        let line = try await protection.restore(try await keys(protection, keeper), of: keeper)
         output.show(
             line, as: ["your public keys are back" + (line.daemon ? "; \(line.lock.unlockedWords)" : "")])
         guard !line.daemon, !output.json else { return }
         Console.shared.note("waft: no receiver is running; start it, then: waft unlock")
     }
 
-    private func identities(
+    private func keys(
         _ protection: DataProtection, _ keeper: DataProtection.Keeper
-    ) async throws -> VaultIdentities {
+    ) async throws -> DataProtection.PrivateKeys {
         guard keeper == .passphrase else {
             try passphrases.checkIsUnused()
-            return try await protection.identitiesOfKeyring()
+            return try await protection.keysOfKeyring()
         }
         try passphrases.needSource()
-        return try await passphrases.passphrase(tries: Self.tries) { passphrase throws(VaultError) in
-            try protection.identities(passphrase: passphrase)
+        return try await passphrases.passphrase(tries: Self.tries) { passphrase throws(WaftError) in
+            try protection.keys(passphrase: passphrase)
         }
     }
 }

@@ -1,18 +1,11 @@
 import Lines
-import Streams
+import Operations
 
 /// Asks at the terminal, one offer after the other; the first answer, from here or elsewhere, wins.
 enum ConsentPrompt {
-    enum Event: Sendable {
-        /// An offer waits for an answer.
-        case waiting(OfferLine)
-        /// It waits no longer: it was answered, or withdrawn.
-        case settled(Int, wasAnswered: Bool)
-    }
-
     private enum Input: Sendable {
         case line(String, at: ContinuousClock.Instant)
-        case event(Event)
+        case event(OfferQuestion)
         case end
     }
 
@@ -24,23 +17,23 @@ enum ConsentPrompt {
     ///
     /// - Parameter answer: gets the number of the offer, and the answer that was typed.
     static func run(
-        _ events: AsyncStream<Event>, answer: @escaping @Sendable (Int, _ accept: Bool) -> Void
+        _ events: AsyncStream<OfferQuestion>, answer: @escaping @Sendable (Int, _ accept: Bool) -> Void
     ) async {
         await withTaskGroup(of: Void.self) { group in
-            let inputs = Mailbox<Input>()
+            let (inputs, feed) = AsyncStream<Input>.makeStream()
             group.addTask {
-                for await event in events { inputs.post(.event(event)) }
+                for await event in events { feed.yield(.event(event)) }
             }
             group.addTask {
-                for await line in LineReader.timedTerminalLines() { inputs.post(.line(line.text, at: line.at)) }
-                inputs.post(.end)
+                for await line in LineReader.timedTerminalLines() { feed.yield(.line(line.text, at: line.at)) }
+                feed.yield(.end)
             }
             await ask(inputs, answer)
             group.cancelAll()
         }
     }
 
-    private static func ask(_ inputs: Mailbox<Input>, _ answer: (Int, Bool) -> Void) async {
+    private static func ask(_ inputs: AsyncStream<Input>, _ answer: (Int, Bool) -> Void) async {
         var waiting: [OfferLine] = []
         var gone: (number: Int, at: ContinuousClock.Instant)?
         // Nil for a question that nobody was asked.

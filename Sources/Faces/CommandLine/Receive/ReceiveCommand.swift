@@ -1,10 +1,6 @@
 import ArgumentParser
-import Contacts
-import Control
 import Lines
-import Logging
 import Operations
-import Receiving
 import Settings
 import Sharing
 
@@ -28,12 +24,8 @@ struct ReceiveCommand: AsyncParsableCommand {
     func run() async throws {
         let context = try CommandContext(options.apply)
         let end = Cancellation()
-        let rendering = ReceiverRendering(json: options.json, people: context.people)
-        let once = OnceWatch(isWanted: self.once)
-        let receiver = context.waft.makeReceiver(visibility: .everyone) { event in
-            rendering.show(event)
-            once.see(event)
-        }
+        let rendering = ReceiverRendering(json: options.json)
+        let receiver = context.waft.ownReceiver(isOnce: once) { rendering.show($0) }
         let asks = [.ask, .contacts].contains(context.settings.accept)
         if asks, !LineReader.hasTerminal {
             Console.shared.note("waft: no terminal to ask at; answer with: waft offers, waft accept N, waft decline N")
@@ -45,11 +37,10 @@ struct ReceiveCommand: AsyncParsableCommand {
         do {
             try await Interruption.watching(end, goodbye: .zero) {
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { try await receiver.receive() }
-                    group.addTask { await once.wait() }
+                    group.addTask { try await receiver.run() }
                     if asks, LineReader.isAtTerminal {
                         group.addTask {
-                            await ConsentPrompt.run(receiver.questions) { receiver.answerHere($0, accept: $1) }
+                            await ConsentPrompt.run(receiver.questions) { receiver.answer($0, accept: $1) }
                             // The terminal has closed, but the receiver continues.
                             try await Task.sleep(for: .seconds(86_400 * 365))
                         }
@@ -58,31 +49,11 @@ struct ReceiveCommand: AsyncParsableCommand {
                     group.cancelAll()
                 }
             }
-        } catch let failure as ReceiverError {
-            throw CommandError(WaftError(failure))
+        } catch let failure as WaftError {
+            throw CommandError(failure)
         } catch is CancellationError {
             // Said below.
         }
         if end.isRequested { throw WaftExit.interrupted.code }
-    }
-}
-
-extension Receiver {
-    /// The offers that wait, for the terminal.
-    fileprivate var questions: AsyncStream<ConsentPrompt.Event> {
-        let events = consent.events()
-        return AsyncStream { continuation in
-            let task = Task {
-                for await event in events {
-                    switch event {
-                    case .waiting(let offer): continuation.yield(.waiting(line(of: offer)))
-                    case .settled(let number, let wasAnswered):
-                        continuation.yield(.settled(number, wasAnswered: wasAnswered))
-                    }
-                }
-                continuation.finish()
-            }
-            continuation.onTermination = { _ in task.cancel() }
-        }
     }
 }

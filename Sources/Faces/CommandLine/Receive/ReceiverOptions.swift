@@ -1,6 +1,4 @@
 import ArgumentParser
-import Contacts
-import Control
 import Lines
 import Settings
 import Sharing

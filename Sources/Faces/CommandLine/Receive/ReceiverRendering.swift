@@ -1,82 +1,75 @@
-import Contacts
-import ContentCheck
-import Control
 import Foundation
 import Lines
 import Operations
-import Receiving
 import Sharing
 import Synchronization
 
 /// Shows what happens at a receiver: for people, or as JSON events.
 struct ReceiverRendering: Sendable {
     private let json: Bool
-    private let people: Acquaintances
-    private let throttle = Throttle()
     private let courses = ReceivingCourses()
 
-    init(json: Bool, people: Acquaintances) {
+    init(json: Bool) {
         self.json = json
-        self.people = people
     }
 
-    func show(_ event: ReceiverEvent) {
-        if case .reception(.progressed) = event, !throttle.isDue() { return }
-        json ? showJSON(event) : showText(event)
+    func show(_ news: ReceiverNews) {
+        guard json else { return showText(news) }
+        guard let line = news.line else { return }
+        if case .arrival = news {
+            Console.shared.result { TerminalText.escaped(json: line.json) }
+        } else {
+            Console.shared.result(TerminalText.escaped(json: line.json))
+        }
     }
 
-    // MARK: For people
-
-    private func showText(_ event: ReceiverEvent) {
-        switch event {
-        case .ready(let id, let name, let port, let inbox, _):
-            Console.shared.note("Receiving as \(TerminalText.escaped(name)) (\(id.short)) on port \(port),")
-            Console.shared.note("into \(TerminalText.escaped(inbox, limit: 400)). From another machine:")
-            Console.shared.note("  waft send FILE --to \(TerminalText.shellWord(name))")
-        case .reception(.stored(let arrival)):
-            Console.shared.result { [people] in
-                let name = TerminalText.escaped(arrival.stored.name.text)
-                let sender = people.person(arrival.peer, callingItself: arrival.senderName).line
-                let again = arrival.again == nil ? "" : ", sent again"
-                return "\(name)  \(ByteCount.text(arrival.size)) from \(sender)\(again)"
+    private func showText(_ news: ReceiverNews) {
+        switch news {
+        case .ready(let line):
+            let id = PeerID(text: line.id)?.short ?? ""
+            Console.shared.note("Receiving as \(TerminalText.escaped(line.name)) (\(id)) on port \(line.port),")
+            Console.shared.note("into \(TerminalText.escaped(line.inbox, limit: 400)). From another machine:")
+            Console.shared.note("  waft send FILE --to \(TerminalText.shellWord(line.name))")
+        case .arrival(let line, let sender) where line.change == .stored:
+            Console.shared.result {
+                let again = line.again == nil ? "" : ", sent again"
+                return "\(TerminalText.escaped(line.stored))  \(ByteCount.text(line.size)) from \(sender.line)\(again)"
             }
-            if let content = arrival.content, [.lying, .mislabelled].contains(content.outcome) {
-                Console.shared.note("  \(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))")
+            if let content = line.content, ["lying", "mislabelled"].contains(content) {
+                Console.shared.note("  \(content): \(TerminalText.escaped(line.contentExplanation ?? ""))")
             }
-            if arrival.item.kind == .text, !arrival.protection.isSealed, Console.shared.isInteractive {
-                for line in ShownContents.lines(ofTextAt: arrival.stored.path) { Console.shared.note("  \(line)") }
+            if line.kind == ItemKind.text.rawValue, !line.isSealed, Console.shared.isInteractive {
+                for line in ShownContents.lines(ofTextAt: line.path) { Console.shared.note("  \(line)") }
             }
-        case .reception(.opened(let arrival, let answer)) where ![.yes, .none].contains(answer.state):
-            let code = answer.exitCode.map { " (exit code \($0))" } ?? ""
-            let name = TerminalText.escaped(arrival.stored.name.text)
+        case .arrival(let line, _):
+            guard let answer = line.handlerAnswer.flatMap(HandlerAnswer.State.init), ![.yes, .none].contains(answer)
+            else { return }
+            let code = line.exitCode.map { " (exit code \($0))" } ?? ""
+            let name = TerminalText.escaped(line.stored)
             let said =
-                switch answer.state {
+                switch answer {
                 case .no: "no handler wants \(name)\(code)"
-                case .later where arrival.protection.isSealed && answer.exitCode == nil:
+                case .later where line.isSealed && line.exitCode == nil:
                     "the handler of \(name) gets it while Waft is unlocked: waft unlock"
                 case .later: "the handler of \(name) will be asked again later\(code)"
                 default: "the handler of \(name) failed\(code)"
                 }
-            Console.shared.note("  \(said); see: waft inbox show \(arrival.number)")
-        case .reception(.judged(let offer, let verdict, let peer)) where !verdict.acceptsAnything:
-            Console.shared.note(
-                "  offer of \(people.person(peer, callingItself: offer.senderName).line): \(Self.refusal(verdict))")
-        case .reception(.began(let offer, let peer)):
-            courses.begin(offer, from: people.person(peer, callingItself: offer.senderName))
-        case .reception(.progressed(let id, _, let received, let total)) where total > 0:
-            if let text = courses.text(id, received, of: total) { Console.shared.status(text) }
-        case .reception(.ended(let id, let peer, let receipt, let fault)):
-            let sender = courses.end(id) ?? peer.shown
+            Console.shared.note("  \(said); see: waft inbox show \(line.arrival)")
+        case .answered(_, let verdict, let sender) where !verdict.acceptsAnything:
+            Console.shared.note("  offer of \(sender.line): \(Self.refusal(verdict))")
+        case .began(let offer, let sender): courses.begin(offer, from: sender)
+        case .moved(let line) where line.total > 0:
+            if let text = courses.text(line) { Console.shared.status(text) }
+        case .ended(let line, let receipt, let peer):
+            let sender = courses.end(line.transfer) ?? peer.shown
             Console.shared.endStatus()
             for name in ShownContents.names(alreadyThere: receipt) { Console.shared.note("  already here: \(name)") }
-            if let fault {
-                Console.shared.note("  transfer from \(sender) ended: \(TerminalText.escaped(fault.message))")
-            } else if let failure = receipt.failures {
-                Console.shared.note("  from \(sender): \(TerminalText.escaped(failure))")
-            }
-        case .remarked(_, _, let entry, let reason):
+            guard let reason = line.reason.map({ TerminalText.escaped($0) }) else { return }
             Console.shared.note(
-                "  \(TerminalText.escaped(entry, limit: 200)): \(TerminalText.escaped(reason, limit: 400))")
+                line.isFailed ? "  transfer from \(sender) ended: \(reason)" : "  from \(sender): \(reason)")
+        case .altered(let line, _):
+            Console.shared.note(
+                "  \(TerminalText.escaped(line.name, limit: 200)): \(TerminalText.escaped(line.reason, limit: 400))")
         case .protection(let lock):
             for line in lock.words { Console.shared.note("  \(line)") }
         default: break
@@ -89,44 +82,6 @@ struct ReceiverRendering: Sendable {
         // The reason of the user's own no is for the sender.
         guard let answer, answer != .no else { return "declined" }
         return TerminalText.escaped(OutcomeWords.line(answer, answer.reasonHere), limit: 1_000)
-    }
-
-    // MARK: For programs
-
-    private func showJSON(_ event: ReceiverEvent) {
-        switch event {
-        case .ready(let id, let name, let port, let inbox, _):
-            print(ReadyLine(id: id.text, name: name, port: port, inbox: inbox))
-        case .reception(.offered(let offer, let peer)):
-            print(OfferLine(offer, from: sender(of: offer, peer)))
-        case .reception(.judged(let offer, let verdict, let peer)):
-            print(AnsweredLine(offer, from: sender(of: offer, peer), verdict.items))
-        case .reception(.stored(let arrival)):
-            Console.shared.result { TerminalText.escaped(json: line(of: arrival).json) }
-        case .reception(.opened(let arrival, let answer)):
-            if answer.state != .none { print(line(of: arrival).answered(answer)) }
-        case .reception(.ended(let id, let peer, let receipt, let fault)):
-            print(ArrivedLine(id, from: peer, fault, failures: receipt.failures))
-        case .reception(.progressed(let id, let peer, let received, let total)):
-            print(ArrivingLine(id, from: peer, bytes: received, of: total))
-        case .remarked(let offer, let peer, let entry, let reason):
-            print(AlteredLine(offer, from: sender(of: offer, peer), entry: entry, reason: reason))
-        case .protection(let lock): print(lock)
-        case .settings(let settings): print(settings)
-        case .reception(.began):
-            // The progress of the transfer shows this.
-            break
-        }
-    }
-
-    private func print(_ line: some Line) { Console.shared.result(TerminalText.escaped(json: line.json)) }
-
-    private func sender(of offer: Offer, _ peer: PeerID) -> PersonFields {
-        people.person(peer, callingItself: offer.senderName).fields
-    }
-
-    private func line(of arrival: Arrival) -> ArrivalLine {
-        ArrivalLine(arrival, from: people.person(arrival.peer, callingItself: arrival.senderName).fields)
     }
 }
 
@@ -170,34 +125,31 @@ final class ReceivingCourses: Sendable {
         var line: ProgressLine?
     }
 
-    private let courses = Mutex<[TransferID: Course]>([:])
+    private let courses = Mutex<[String: Course]>([:])
 
-    func begin(_ offer: Offer, from sender: Person) {
-        let only = offer.items.count == 1 ? offer.items.first : nil
-        let items = only.map { TerminalText.escaped($0.name.text) } ?? "\(offer.items.count) items"
+    func begin(_ offer: OfferLine, from sender: Person) {
+        let only = offer.count == 1 ? offer.items.first : nil
+        let items = only.map { TerminalText.escaped($0.name) } ?? "\(offer.count) items"
         courses.withLock {
-            $0[offer.transfer] = Course(
-                label: "\(items) from \(sender.name)",
-                sender: sender.line)
+            $0[offer.transfer] = Course(label: "\(items) from \(sender.name)", sender: sender.line)
         }
     }
 
-    /// - Parameter total: bytes of all items.
     /// - Returns: nil for a transfer that has not begun.
-    func text(_ transfer: TransferID, _ received: UInt64, of total: UInt64) -> String? {
+    func text(_ moved: ArrivingLine) -> String? {
         courses.withLock { courses in
-            guard var course = courses[transfer] else { return nil }
-            var line = course.line ?? ProgressLine(course.label, total: total)
-            let text = line.text(bytes: received, at: .now, width: Console.shared.width - 1)
+            guard var course = courses[moved.transfer] else { return nil }
+            var line = course.line ?? ProgressLine(course.label, total: moved.total)
+            let text = line.text(bytes: moved.bytes, at: .now, width: Console.shared.width - 1)
             course.line = line
-            courses[transfer] = course
+            courses[moved.transfer] = course
             return text
         }
     }
 
     /// - Returns: the sender, escaped; nil for a transfer that has not begun.
     @discardableResult
-    func end(_ transfer: TransferID) -> String? {
+    func end(_ transfer: String) -> String? {
         courses.withLock { $0.removeValue(forKey: transfer)?.sender }
     }
 }

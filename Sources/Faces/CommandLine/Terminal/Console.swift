@@ -1,6 +1,6 @@
-import Executors
 import Foundation
 import Synchronization
+import SystemCalls
 
 /// The terminal or its replacement: results go to standard output, lines for people to standard error.
 package final class Console: Sendable {
@@ -15,13 +15,7 @@ package final class Console: Sendable {
     }
 
     private let last = Mutex(LastLine())
-    /// Bytes handed to the writer and not written yet. Not under the lock: it is held while the writer is woken, and
-    /// the writer would wait for it.
-    private let waiting = Atomic(0)
-    /// Writes in order. A paused terminal or a slow reader delays only this thread.
-    private let writer = SerialThread(name: "waft-output")
-    /// Bytes that may wait; beyond that, callers that print wait too: events are never dropped.
-    private static let maximumWaiting = 4 << 20
+    private let writer = OutputThread(name: "waft-output")
     /// Bytes that a line counts for before it is made: more than its source has, so that no more lines wait than one
     /// batch of a transfer has.
     private static let bytesOfUnmade = 8 << 10
@@ -59,7 +53,7 @@ package final class Console: Sendable {
             enqueue(Self.bytesOfUnmade, to: STDOUT_FILENO) { text() + "\n" }
             repeatQuestion(last)
         }
-        waitForWriter()
+        writer.waitForRoom()
     }
 
     /// A line for the user on standard error. `text` is escaped already.
@@ -156,14 +150,7 @@ package final class Console: Sendable {
     /// Waits until everything is written: the last thing before the program ends. A slow reader gets all results, unless
     /// a signal says that the program is to end.
     package func flush() {
-        // A semaphore's wait goes by the wall clock here, and is over at once when that is set forward.
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return writer.drain() }
-        let (reading, writing) = (ends[0], ends[1])
-        writer.enqueue { close(writing) }
-        var done = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
-        while poll(&done, 1, Self.farewell) <= 0, !EndSignals.haveCome {}
-        close(reading)
+        writer.flush(pause: Self.farewell) { EndSignals.haveCome }
     }
 
     private func write(_ text: String, to descriptor: Int32) {
@@ -173,11 +160,7 @@ package final class Console: Sendable {
             enqueue(text, to: descriptor)
             repeatQuestion(last)
         }
-        waitForWriter()
-    }
-
-    private func waitForWriter() {
-        if waiting.load(ordering: .relaxed) > Self.maximumWaiting { writer.drain() }
+        writer.waitForRoom()
     }
 
     private func enqueue(_ text: String, to descriptor: Int32) {
@@ -187,36 +170,9 @@ package final class Console: Sendable {
     /// Call this under the lock, so that lines are written in the order of printing.
     /// - Parameter count: bytes that wait.
     private func enqueue(_ count: Int, to descriptor: Int32, _ text: @escaping @Sendable () -> String) {
-        waiting.add(count, ordering: .relaxed)
-        writer.enqueue {
-            let failure = Self.write(text(), to: descriptor)
-            if descriptor == STDOUT_FILENO, ![0, EPIPE, EBADF].contains(failure) {
-                _ = self.outputError.compareExchange(expected: 0, desired: failure, ordering: .relaxed)
-            }
-            self.waiting.subtract(count, ordering: .relaxed)
-        }
-    }
-
-    /// Writes all of it, or gives up at the first error.
-    /// - Returns: its number; 0 for none.
-    private static func write(_ text: String, to descriptor: Int32) -> Int32 {
-        var text = text
-        return text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
-            while !rest.isEmpty {
-                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-                if count < 0 {
-                    if errno == EINTR { continue }
-                    if errno == EAGAIN {
-                        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                        poll(&waiting, 1, -1)
-                        continue
-                    }
-                    return errno
-                }
-                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            }
-            return 0
+        writer.write(count, to: descriptor, text) { failure in
+            guard descriptor == STDOUT_FILENO, ![0, EPIPE, EBADF].contains(failure) else { return }
+            _ = self.outputError.compareExchange(expected: 0, desired: failure, ordering: .relaxed)
         }
     }
 }

@@ -1,8 +1,6 @@
-import Control
 import Glibc
 import Lines
 import Operations
-import QRCodes
 import Sharing
 
 /// The output of `waft web`: text for people, or one JSON document a line.
@@ -64,8 +62,8 @@ struct PageRendering: Sendable {
             if let cause = network() { lines.append("Perhaps no other machine can reach this page: \(cause).") }
             lines += page.addresses.dropFirst().prefix(3).map { "It is also at  \($0)" }
         }
-        let code = showsCode && !isLocal ? QRCode(url ?? address) : nil
-        lines += (code?.lines() ?? []).map { PageCode.colours.0 + $0 + PageCode.colours.1 }
+        let code = showsCode && !isLocal ? Pages.code(of: url ?? address) : nil
+        lines += (code ?? []).map { PageCode.colours.0 + $0 + PageCode.colours.1 }
         let digits = page.pin.map(Self.digits)
         let way = isLocal ? "On this machine open" : code == nil ? "Guests open" : "Guests scan the code, or open"
         if let url {

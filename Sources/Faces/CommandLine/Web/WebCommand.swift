@@ -1,6 +1,4 @@
 import ArgumentParser
-import Contacts
-import Control
 import Lines
 import Operations
 import Sharing
@@ -95,7 +93,7 @@ struct WebCommand: AsyncParsableCommand {
     private static func watch(
         _ page: PageProgress, _ pages: Pages, _ rendering: PageRendering
     ) async throws -> PageProgress.End? {
-        let (questions, asking) = AsyncStream<ConsentPrompt.Event>.makeStream()
+        let (questions, asking) = AsyncStream<OfferQuestion>.makeStream()
         return try await withThrowingTaskGroup(of: PageProgress.End?.self) { group in
             group.addTask {
                 try await pages.follow(page) { event in
@@ -136,10 +134,10 @@ struct WebCommand: AsyncParsableCommand {
             throw CommandError(.usage, "with --no-receive there is nothing on the page", hint: "name files to fetch")
         }
         if let duration {
-            do throws(ContactError) {
-                opening.seconds = try DurationText.read(duration) / .seconds(1)
+            do throws(WaftError) {
+                opening.seconds = try ContactTerms.duration(duration) / .seconds(1)
             } catch {
-                throw CommandError(WaftError(error).at("--for"))
+                throw CommandError(error.at("--for"))
             }
         }
         opening.items = try paths()

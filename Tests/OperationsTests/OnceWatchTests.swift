@@ -1,11 +1,10 @@
 import Digests
-import Endpoints
 import Receiving
 import Sharing
 import TestSupport
 import Testing
 
-@testable import CommandLine
+@testable import Operations
 
 @Suite("The one transfer of --once", .timeLimit(.minutes(1)))
 struct OnceWatchTests {
@@ -14,7 +13,7 @@ struct OnceWatchTests {
     private let rests = Recorder<ContinuousClock.Instant>()
 
     init() {
-        watch = OnceWatch(isWanted: true) { [rests] in rests.record($0) }
+        watch = OnceWatch { [rests] in rests.record($0) }
     }
 
     /// A handler answers for an item.

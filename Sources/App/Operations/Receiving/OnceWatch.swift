@@ -20,24 +20,20 @@ final class OnceWatch: Sendable {
     /// How long after its receipt a sender begins to ask. It has a receipt without the answers then.
     private static let asking: Duration = .seconds(1)
 
-    private let isWanted: Bool
     private let rest: @Sendable (ContinuousClock.Instant) async -> Void
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - isWanted: otherwise it waits until its task is cancelled.
-    ///   - rest: returns at a time.
+    /// - Parameter rest: returns at a time.
     init(
-        isWanted: Bool,
         rest: @escaping @Sendable (ContinuousClock.Instant) async -> Void = {
             try? await Task.sleep(until: $0, clock: .continuous)
         }
     ) {
-        (self.isWanted, self.rest) = (isWanted, rest)
+        self.rest = rest
     }
 
     func see(_ event: ReceiverEvent) {
-        guard isWanted, case .reception(let event) = event else { return }
+        guard case .reception(let event) = event else { return }
         let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
             switch event {
             case .ended(let id, _, let receipt, _):

@@ -8,7 +8,7 @@ import Synchronization
 /// Not the `UnixSignals` of swift-service-lifecycle: on Linux a signal that had one of its sequences has no effect once the
 /// sequence is gone, so Ctrl-C could not end a command that no longer waits for it. A sequence also catches signals
 /// that the program's starter ignores, as `nohup` does.
-enum EndSignals {
+package enum EndSignals {
     private struct Watcher {
         var signals: Set<Int32>
         var continuation: AsyncStream<Int32>.Continuation
@@ -24,11 +24,11 @@ enum EndSignals {
     private static let state = Mutex(State())
     private static let come = Atomic(false)
     /// Whether SIGINT or SIGTERM has come.
-    static var haveCome: Bool { come.load(ordering: .relaxed) }
-    static let ending: Set<Int32> = [SIGINT, SIGTERM]
+    package static var haveCome: Bool { come.load(ordering: .relaxed) }
+    package static let ending: Set<Int32> = [SIGINT, SIGTERM]
 
     /// Each of these signals from now on. Once a signal has no watcher left, it ends the process again.
-    static func watched(_ signals: Set<Int32> = ending) -> AsyncStream<Int32> {
+    package static func watched(_ signals: Set<Int32> = ending) -> AsyncStream<Int32> {
         AsyncStream { continuation in
             state.withLock { state in
                 if state.writing == nil { state.writing = begin() }
