@@ -167,13 +167,4 @@ extension Waft {
         if exit == .interrupted { throw WaftError(code: .interrupted, reason: "cancelled") }
         throw failure.withLock { $0 } ?? WaftError(exit, "nothing was sent")
     }
-
-    /// The failure with which a sending ends at a step; nil for another step, and for a success.
-    private static func failure(of step: SendStep) -> WaftError? {
-        for line in step.lines(to: "") {
-            if let line = line as? FailedLine { return WaftError(line.exit, line.reason, hint: line.hint) }
-            if let line = line as? SentLine, let exit = line.exit { return WaftError(exit, line.reason ?? line.text) }
-        }
-        return nil
-    }
 }
