@@ -87,7 +87,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         // The journal: SQLite with migrations, prepared statements and a reader beside the writer.
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
-        // Hooks are started by it: no shell, own process group, pipes that do not block.
+        // `Programs` starts programs by it: no shell, own process group, pipes that do not block.
         .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2"),
         // The file paths and descriptors that swift-subprocess takes.
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
@@ -167,6 +167,7 @@ let package = Package(
         + module(.platform, "Executors", ["CLinuxShims", deque])
         + module(.platform, "Streams", [])
         + module(.platform, "Secrets", ["CLinuxShims", "COpenSSL", "COpenSSLShims"])
+        + module(.platform, "Programs", ["CLinuxShims", subprocess, systemPackage])
         + module(.platform, "ServiceManager", ["SystemCalls"])
         + module(.platform, "DBusClient", ["CDBus", "SystemCalls", "Executors"], tests: ["FakeLogind"])
         + module(.content, "ContentCheck", ["UniformTypes"], data: "Data", vectors: "Vectors")
@@ -179,7 +180,7 @@ let package = Package(
             .handling, "Desktop",
             [
                 "DBusClient", "SystemCalls", "Executors", "CLinuxShims", "CGioShims", "COpenSSL", "Secrets", "Sharing",
-                "UniformTypes", "ContentCheck", logging, subprocess, systemPackage,
+                "UniformTypes", "ContentCheck", "Programs", logging,
             ],
             tests: ["CDBus", "FakeLogind", "Digests"])
         + module(.domain, "Pairing", ["COpenSSL", "Secrets", "Sharing"])
@@ -256,7 +257,7 @@ let package = Package(
             [
                 "UniformTypes", "ContentCheck", "Digests", "Sharing", "HandlerCatalog", "HookSandbox", "Executors",
                 "Streams",
-                "CLinuxShims", logging, subprocess, systemPackage,
+                "CLinuxShims", "Programs", logging, systemPackage,
             ],
             tests: ["sandbox-probe"])
         + module(
@@ -327,10 +328,10 @@ let package = Package(
                 "Lines", "Control", "Endpoints", "Settings", "Contacts", "Journal", "Outbox", "Sharing", "Age",
                 "CLinuxShims", "ContentCheck", "DBusClient", "Desktop", "Digests", "Discovery", "Executors",
                 "HandlerCatalog", "Handlers", "HookSandbox", "Inbox", "ItemSources", "Pairing", "Previews",
-                "PropertyLists", "Protection", "QRCodes", "Receiving", "Secrets", "Sending", "ServiceManager",
-                "SystemCalls", "UniformTypes", logging, nioPosix, subprocess, systemPackage,
+                "Programs", "PropertyLists", "Protection", "QRCodes", "Receiving", "Secrets", "Sending", "ServiceManager",
+                "SystemCalls", "UniformTypes", logging, nioPosix,
             ],
-            tests: ["UniformTypes", logging])
+            tests: [logging])
         + module(
             .faces, "CommandLine",
             [

@@ -3,11 +3,10 @@ import Executors
 import Foundation
 import Glibc
 import Lines
+import Programs
 import Sharing
-import Subprocess
 import Synchronization
 import SystemCalls
-import SystemPackage
 import UniformTypes
 
 /// A program of the system that does a part of Waft's work: `lp`, `wl-copy`.
@@ -24,11 +23,7 @@ package struct SystemProgram: Sendable {
 
     /// - Returns: nil if no folder of `PATH` has it.
     package init?(_ name: String, _ environment: [String: String] = ProcessInfo.processInfo.environment) {
-        let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-        let found = folders.map { "\($0)/\(name)" }.first { path in
-            PathText.isAbsolute(path) && FileManager.default.isExecutableFile(atPath: path)
-        }
-        guard let found else { return nil }
+        guard let found = Program.path(of: name, in: environment["PATH"]) else { return nil }
         (self.name, path) = (name, found)
     }
 
@@ -37,19 +32,20 @@ package struct SystemProgram: Sendable {
     /// - Throws: `WaftError` `unexpected` with the last line of its standard error.
     @discardableResult
     package func run(_ words: [String], input: [UInt8] = []) async throws(WaftError) -> String {
-        let status: TerminationStatus
-        let (output, complaint): (String, String)
-        do {
-            let result = try await Subprocess.run(
-                .path(FilePath(path)), arguments: Arguments(words), input: .array(input),
-                output: .string(limit: Self.outputBytes), error: .string(limit: Self.outputBytes))
-            status = result.terminationStatus
-            (output, complaint) = (result.standardOutput, result.standardError)
+        let end = try await run(Program(path, words), input: .bytes(input))
+        guard end.exit == .code(0) else { throw failure(end.errors) }
+        return end.output.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    }
+
+    private func run(
+        _ program: Program, input: Program.Input, keepsErrors: Bool = true, ending steps: [EndStep] = []
+    ) async throws(WaftError) -> Program.Outcome {
+        do throws(ProgramError) {
+            return try await program.run(
+                input: input, limit: Self.outputBytes, keepsErrors: keepsErrors, ending: steps)
         } catch {
             throw notRun(error)
         }
-        guard status.isSuccess else { throw failure(complaint) }
-        return output.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
     }
 
     private func notRun(_ error: any Error) -> WaftError {
@@ -68,46 +64,29 @@ package struct SystemProgram: Sendable {
     /// Starts it in a group of its own, and waits a while for its end. It may go on after that.
     /// - Throws: as `run`.
     package func handOver(_ words: [String]) async throws(WaftError) {
-        var options = PlatformOptions()
-        // A Ctrl-C for this process must not reach the programs of the desktop.
-        options.processGroupID = 0
-        let configuration = Configuration(
-            executable: .path(FilePath(path)), arguments: Arguments(words), platformOptions: options)
-        let (ends, inlet) = AsyncStream<WaftError?>.makeStream()
-        Task {
-            do {
-                let complaint = LastWords()
-                let pipe = try Self.pipe()
-                // A browser says much while it runs, and so do programs that it leaves behind.
-                let reading = Task {
-                    await BackgroundThread.run("waft-program") { complaint.read(pipe.reading) }
-                }
-                let result = try await Subprocess.run(
-                    configuration, input: .none, output: .discarded,
-                    error: .fileDescriptor(
-                        SystemPackage.FileDescriptor(rawValue: pipe.writing), closeAfterSpawningProcess: true))
-                if result.terminationStatus.isSuccess {
-                    inlet.yield(nil)
-                    return
-                }
-                Task {
-                    try? await Task.sleep(for: Self.farewell)
-                    inlet.yield(failure(complaint.text))
-                }
-                _ = await reading.value
-                inlet.yield(failure(complaint.text))
-            } catch {
-                inlet.yield(notRun(error))
+        let complaint = LastWords()
+        let (waits, inlet) = AsyncStream<Never>.makeStream()
+        let running: RunningProgram
+        do {
+            let pipe = try Self.pipe()
+            defer { close(pipe.writing) }
+            // A browser says much while it runs, and so do programs that it leaves behind.
+            Task {
+                await BackgroundThread.run("waft-program") { complaint.read(pipe.reading) }
+                inlet.finish()
             }
+            // A Ctrl-C for this process must not reach the programs of the desktop.
+            running = try await Program(path, words, hasOwnGroup: true).start(error: pipe.writing)
+        } catch {
+            throw notRun(error)
         }
+        guard case .exited(let exit) = await running.ending(within: Self.patience), exit != .code(0) else { return }
         Task {
-            try? await Task.sleep(for: Self.patience)
-            inlet.yield(nil)
+            try? await Task.sleep(for: Self.farewell)
+            inlet.finish()
         }
-        for await end in ends {
-            if let end { throw end }
-            return
-        }
+        for await _ in waits {}
+        throw failure(complaint.text)
     }
 
     private static func pipe() throws(SystemError) -> (reading: Int32, writing: Int32) {
@@ -143,9 +122,9 @@ package struct SystemProgram: Sendable {
         package var code: Int32?
         package var output: String
 
-        fileprivate init(_ status: TerminationStatus, _ output: String) {
-            if case .exited(let code) = status { self.code = code }
-            self.output = output
+        fileprivate init(_ outcome: Program.Outcome) {
+            if case .code(let code) = outcome.exit { self.code = Int32(code) }
+            output = outcome.output
         }
     }
 
@@ -166,31 +145,15 @@ package struct SystemProgram: Sendable {
             }
         }
         defer { feeder.cancel() }
-        return try await end(words, input: pipe.reading)
+        return try await end(words, input: .descriptor(pipe.reading))
     }
 
-    package func end(_ words: [String]) async throws(WaftError) -> End { try await end(words, input: -1) }
+    package func end(_ words: [String]) async throws(WaftError) -> End { try await end(words, input: .bytes([])) }
 
-    /// - Parameter input: a descriptor, which is closed; negative for none.
-    private func end(_ words: [String], input: Int32) async throws(WaftError) -> End {
-        var options = PlatformOptions()
-        options.teardownSequence = [.send(signal: .terminate, allowedDurationToNextStep: .seconds(2))]
-        let configuration = Configuration(
-            executable: .path(FilePath(path)), arguments: Arguments(words), platformOptions: options)
-        do {
-            if input < 0 {
-                let result = try await Subprocess.run(
-                    configuration, input: .none, output: .string(limit: Self.outputBytes), error: .discarded)
-                return End(result.terminationStatus, result.standardOutput)
-            }
-            let result = try await Subprocess.run(
-                configuration,
-                input: .fileDescriptor(SystemPackage.FileDescriptor(rawValue: input), closeAfterSpawningProcess: true),
-                output: .string(limit: Self.outputBytes), error: .discarded)
-            return End(result.terminationStatus, result.standardOutput)
-        } catch {
-            throw notRun(error)
-        }
+    private func end(_ words: [String], input: Program.Input) async throws(WaftError) -> End {
+        End(
+            try await run(
+                Program(path, words), input: input, keepsErrors: false, ending: [EndStep(SIGTERM, .seconds(2))]))
     }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import Lines
-import Subprocess
+import Programs
 
 /// Whose service it is.
 enum ServiceScope: Sendable {
@@ -64,13 +64,9 @@ struct Systemctl: Sendable {
 
     static func run(_ program: String, _ words: [String]) async -> Outcome {
         do {
-            let result = try await Subprocess.run(
-                .name(program), arguments: Arguments(words), input: .none, output: .string(limit: 1 << 20),
-                error: .string(limit: 1 << 20))
-            let reason = result.standardError.split(separator: "\n").first.map(String.init) ?? ""
-            return Outcome(
-                isDone: result.terminationStatus.isSuccess, output: result.standardOutput,
-                reason: reason)
+            let end = try await Program(program, words).run(limit: 1 << 20)
+            let reason = end.errors.split(separator: "\n").first.map(String.init) ?? ""
+            return Outcome(isDone: end.exit == .code(0), output: end.output, reason: reason)
         } catch {
             return Outcome(isDone: false, output: "", reason: "\(program) cannot be started")
         }

@@ -6,7 +6,8 @@ import SystemCalls
 /// A program that is started directly, without a shell, in a process group of its own. Its standard input is empty, its
 /// standard error is that of this process, and its standard output is read here.
 ///
-/// Deinit ends the program with all of its group.
+/// Deinit ends the program with all of its group. No `Program`: contents are read by threads that may block, and its group
+/// is killed while its number is still its own.
 final class ChildProgram: Sendable {
     enum Exit: Hashable, Sendable, CustomStringConvertible {
         case code(Int32)

@@ -190,7 +190,8 @@ struct ConfigEditCommand: AsyncParsableCommand {
         return answer.isEmpty || answer.hasPrefix("y")
     }
 
-    /// Starts the user's editor.
+    /// Starts the user's editor. No `Program`: it has the terminal, and this process neither ends it nor does anything else
+    /// before it ends.
     /// - Throws: `WaftError` if it cannot be started, or ends with another code than 0.
     private static func edit(_ path: String) throws(WaftError) {
         let environment = ProcessInfo.processInfo.environment

@@ -1,8 +1,7 @@
 import Foundation
 import Glibc
-import Subprocess
+import Programs
 package import SystemCalls
-import SystemPackage
 
 /// The file of the `SchemeEntry` of one user.
 ///
@@ -75,23 +74,10 @@ package struct SchemeEntryFile: Sendable {
     /// - Returns: whether the tool is there and has done it.
     @discardableResult
     package func updateDatabase() async -> Bool {
-        var options = PlatformOptions()
-        options.teardownSequence = [.send(signal: .kill, allowedDurationToNextStep: .zero)]
-        let configuration = Configuration(
-            executable: .name("update-desktop-database"), arguments: ["-q", SmallFile.folder(of: path)],
-            platformOptions: options)
-        return await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                let result = try? await Subprocess.run(
-                    configuration, input: .none, output: .discarded, error: .discarded)
-                return result?.terminationStatus == .exited(0)
-            }
-            group.addTask {
-                try? await Task.sleep(for: Self.timeout)
-                return false
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? false
-        }
+        let program = Program("update-desktop-database", ["-q", SmallFile.folder(of: path)])
+        guard let running = try? await program.start() else { return false }
+        if case .exited(let exit) = await running.ending(within: Self.timeout) { return exit == .code(0) }
+        await running.end([EndStep(SIGKILL, .seconds(10))])
+        return false
     }
 }

@@ -2,6 +2,7 @@ import Glibc
 package import HandlerCatalog
 package import HookSandbox
 package import Logging
+import Programs
 import Sharing
 import Synchronization
 import SystemPackage

@@ -1,7 +1,7 @@
 import Glibc
 import HookSandbox
+import Programs
 import Sharing
-import Subprocess
 import SystemPackage
 
 /// Why a program could not be started, in words that help the user.
@@ -51,7 +51,7 @@ struct LaunchError: Error {
     private static func trouble(_ error: any Error, _ program: HandlerProgram) -> LaunchError {
         if let trouble = error as? LaunchError { return trouble }
         if let error = error as? SandboxError { return LaunchError(reason: error.message, isPassing: false) }
-        let cause = (error as? SubprocessError).map(\.underlyingError) ?? (error as? Errno)
+        let cause = (error as? ProgramError)?.cause ?? (error as? Errno)
         if let cause, passing.contains(cause) {
             return LaunchError(reason: "\(program.executable) could not be started now: \(cause)", isPassing: true)
         }

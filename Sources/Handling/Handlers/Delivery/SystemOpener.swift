@@ -1,9 +1,8 @@
 import Foundation
 package import HandlerCatalog
 import HookSandbox
+import Programs
 package import Sharing
-import Subprocess
-import SystemPackage
 
 /// Opens URLs whose schemes mean the same everywhere: with `xdg-open`, which asks the desktop.
 package struct SystemOpener: Sendable {
@@ -23,12 +22,10 @@ package struct SystemOpener: Sendable {
     /// - Returns: nil if none of them has `xdg-open`.
     package init?(
         inheritsAll: Bool = false,
-        searchPath: String = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        searchPath: String? = ProcessInfo.processInfo.environment["PATH"]
     ) {
-        let found = searchPath.split(separator: ":").lazy.map { $0 + "/xdg-open" }
-            .first { PathText.isAbsolute($0) && FileManager.default.isExecutableFile(atPath: String($0)) }
-        guard let found else { return nil }
-        path = String(found)
+        guard let found = Program.path(of: "xdg-open", in: searchPath) else { return nil }
+        path = found
         self.inheritsAll = inheritsAll
     }
 
@@ -43,41 +40,26 @@ package struct SystemOpener: Sendable {
     /// - Parameter environment: variables for the program that opens it, to set or, for nil, to remove.
     /// - Returns: yes if the URL was taken: `xdg-open` has ended well, or has become the program that shows the URL.
     package func open(_ url: URLParts, environment: [String: String?] = [:]) async -> AttemptOutcome {
-        var options = PlatformOptions()
-        // The programs that it starts belong to the desktop: a Ctrl-C for this process must not reach them.
-        options.processGroupID = 0
         var variables = ProcessInfo.processInfo.environment
         if !inheritsAll { variables = ProgramVariables(includesSession: true).passed(variables) }
         for (name, value) in environment { variables[name] = value }
-        let configuration = Configuration(
-            executable: .path(FilePath(path)),
-            // ASCII, and it begins with a scheme: never taken for an option.
-            arguments: [url.uri],
-            environment: .custom(
-                Dictionary(uniqueKeysWithValues: variables.map { (Environment.Key(stringLiteral: $0), $1) })),
-            platformOptions: options
-        )
-        let (answers, inlet) = AsyncStream<AttemptOutcome>.makeStream()
-        // Neither is a child of this task: the program that shows the URL outlives the answer and a cancellation.
-        Task {
-            do {
-                let result = try await Subprocess.run(
-                    configuration, input: .none, output: .discarded, error: .discarded)
-                inlet.yield(Self.outcome(result.terminationStatus))
-            } catch {
-                inlet.yield(AttemptOutcome(.failed, reason: "xdg-open could not be started: \(error)"))
+        // The URL is ASCII, and it begins with a scheme: never taken for an option. The programs that it starts belong to
+        // the desktop: a Ctrl-C for this process must not reach them.
+        let program = Program(path, [url.uri], environment: variables, hasOwnGroup: true)
+        do {
+            // The program that shows the URL outlives the answer and a cancellation.
+            return switch try await program.start().ending(within: Self.timeout) {
+            case .exited(let exit): Self.outcome(exit)
+            case .outOfTime: AttemptOutcome(.yes, reason: "xdg-open shows it")
+            case .cancelled: AttemptOutcome(.later, reason: "the receiver stopped")
             }
+        } catch {
+            return AttemptOutcome(.failed, reason: "xdg-open could not be started: \(error)")
         }
-        Task {
-            try? await Task.sleep(for: Self.timeout)
-            inlet.yield(AttemptOutcome(.yes, reason: "xdg-open shows it"))
-        }
-        for await answer in answers { return answer }
-        return AttemptOutcome(.later, reason: "the receiver stopped")
     }
 
-    private static func outcome(_ status: TerminationStatus) -> AttemptOutcome {
-        guard case .exited(let code) = status else {
+    private static func outcome(_ exit: ProgramExit) -> AttemptOutcome {
+        guard case .code(let code) = exit else {
             return AttemptOutcome(.failed, reason: "xdg-open was ended by a signal")
         }
         // The exit codes of its manual page.
@@ -88,6 +70,6 @@ package struct SystemOpener: Sendable {
             case 3: "nothing on this desktop opens it"
             default: "xdg-open failed with exit code \(code)"
             }
-        return AttemptOutcome(code == 0 ? .yes : .failed, exitCode: Int(code), reason: reason)
+        return AttemptOutcome(code == 0 ? .yes : .failed, exitCode: code, reason: reason)
     }
 }

@@ -3,8 +3,8 @@ import Glibc
 package import HandlerCatalog
 import HookSandbox
 package import Logging
+import Programs
 package import Sharing
-import Subprocess
 import SystemPackage
 
 /// Runs programs by the hook contract, and returns their answers.
@@ -210,16 +210,11 @@ package struct HandlerRunner: Sendable {
             let (pipe, writing) = try DrainedPipe.make { capture.take($0) }
             defer { close(writing) }
             do {
-                let process = try await ProgramProcess.start(
-                    ProgramProcess.Start(
-                        executable: start.program,
-                        arguments: start.arguments,
-                        environment: environment.compactMapValues(\.self).merging(start.environment) { $1 },
-                        folder: program.folder,
-                        input: parcel ?? input,
-                        output: output ?? writing,
-                        error: writing
-                    ))
+                let process = try await Program(
+                    start.program, start.arguments,
+                    environment: environment.compactMapValues(\.self).merging(start.environment) { $1 },
+                    folder: program.folder, hasOwnGroup: true
+                ).start(input: parcel ?? input, output: output ?? writing, error: writing)
                 return Started(
                     process: process, program: program, plan: plan, scratch: scratch, capture: capture, pipe: pipe,
                     logger: logger)

@@ -2,6 +2,7 @@ import Glibc
 import HandlerCatalog
 package import HookSandbox
 package import Logging
+import Programs
 import Sharing
 
 /// A program of the system that shows a part of a file: `pdftotext`, `chafa`.

@@ -1,10 +1,12 @@
 import HookSandbox
 import Logging
+import Programs
 import Sharing
 
 /// A program that was started, with its resources.
 struct Started: Sendable {
-    let process: ProgramProcess
+    /// The launcher.
+    let process: RunningProgram
     let program: HandlerProgram
     let plan: SandboxPlan
     let scratch: ScratchFolder
@@ -48,4 +50,17 @@ struct Started: Sendable {
         if !pipe.isAtEnd { leftovers.keep(pipe) }
         await scratch.remove()
     }
+}
+
+extension RunningProgram {
+    /// The last signal. A killed process that hangs in a system call of a dead disk may take for ever.
+    private static let kill = [EndStep(SandboxPlan.endSignal, .seconds(10))]
+
+    /// Asks all its processes to leave, and kills the rest after `grace`.
+    ///
+    /// The launcher passes the signals on, and exits once its processes have ended.
+    func end(grace: Duration) async { await end([EndStep(SandboxPlan.leaveSignal, grace)] + Self.kill) }
+
+    /// Kills all its processes, the program itself before those that it has started.
+    func endNow() async { await end(Self.kill) }
 }

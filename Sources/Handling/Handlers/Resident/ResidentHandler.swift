@@ -1,6 +1,7 @@
 import Foundation
 package import HandlerCatalog
 import Logging
+import Programs
 package import Sharing
 
 /// A handler that is started once and stays: it gets one line for each arrival, and answers with one line each.

@@ -1,4 +1,5 @@
 import Glibc
+import Programs
 import Synchronization
 
 /// A resident handler's process, with its input and output.
