@@ -1,4 +1,6 @@
 import Foundation
+import Glibc
+import ItemSources
 import Lines
 import Sharing
 import TestSupport
@@ -91,5 +93,68 @@ struct SendSourcesTests {
                 == "for .pdf files: --type com.adobe.pdf")
         let unknown = try sources([folder / "a"], type: "org.example.thing").make()
         #expect(unknown.first?.offered.type.identifier == "org.example.thing")
+    }
+
+    @Test("what cannot be sent is left out on request and reported, and is the failure if nothing else is there")
+    func leavingOut() throws {
+        #expect(mkfifo(folder / "pipe", 0o600) == 0)
+        folder.file("a", "x")
+        var some = sources([folder / "pipe", folder / "none", folder / "a"])
+        some.selection.skipsUnsendable = true
+        var left: [String] = []
+        some.leftOut = { left.append($0.message) }
+        #expect(try some.make().map(\.offered.name.description) == ["a"])
+        #expect(
+            left.count == 2 && left[0].contains("named pipe") && left[1].contains("there is no such file"), "\(left)")
+        some.paths = [folder / "pipe"]
+        #expect(failure(some)?.code == .inputMissing && failure(some)?.reason.contains("named pipe") == true)
+    }
+
+    @Test("all items that cannot be sent are named at once, and a name of other bytes is none")
+    func faults() {
+        var named = sources([folder / "none", folder / "neither", folder / "bad\u{FFFD}"])
+        named.isRepaired = { $0.hasSuffix("\u{FFFD}") }
+        let refused = failure(named)
+        #expect(
+            refused?.code == .inputMissing && refused?.reason == "\(folder / "none"): there is no such file or folder")
+        #expect(
+            refused?.others.count == 2 && refused?.others.last?.hasSuffix("; rename it") == true,
+            "\(refused?.others ?? [])")
+    }
+
+    @Test("texts and URLs are items with their names, and an excluded name is not sent")
+    func kinds() throws {
+        for name in ["a.txt", "b.log"] { folder.file(name, "x") }
+        var named = sources([folder / "a.txt", folder / "b.log"])
+        (named.texts, named.urls) = (["hello"], ["https://example.org/x"])
+        named.selection = TreeSelection(excluded: ["*.log"])
+        #expect(try named.make().map(\.offered.name.description) == ["a.txt", "hello.txt", "example.org.url"])
+        var all = sources([folder / "b.log"])
+        all.selection = TreeSelection(excluded: ["*.log"])
+        #expect(failure(all)?.reason == "nothing to send: --exclude leaves out all of it")
+        #expect(failure(sources([]))?.reason == "nothing to send")
+        var two = sources([folder / "a.txt"])
+        (two.texts, two.name) = (["hello"], "x")
+        #expect(failure(two)?.reason == "--name and --type need a single item, and there are 2")
+        let many = failure(sources(Array(repeating: folder / "a.txt", count: Limits.items + 1)))
+        #expect(many?.code == .usage && many?.hint == "send the folder that they are in: it is one item")
+    }
+
+    @Test("a program is asked for its item once, unless it says that it can make it for many")
+    func programs() throws {
+        func program(_ name: String, _ placeholder: String) -> String {
+            folder.program(name, "#!/bin/sh\necho '\(placeholder)'\n")
+        }
+        var made = sources([])
+        made.programs = [program("once", #"{"name": "a.txt", "type": "public.plain-text"}"#)]
+        #expect(try made.make().map(\.offered.name.description) == ["a.txt"])
+        made.peers = 2
+        #expect(failure(made)?.code == .usage && failure(made)?.reason.hasSuffix("makes its item once only") == true)
+        (made.peers, made.name) = (1, "x")
+        #expect(
+            failure(made)?.reason == "--name and --type do not go with --source: the program's placeholder has them")
+        made.name = nil
+        made.programs = [folder.program("nothing", "#!/bin/sh\nexit 0\n")]
+        #expect(failure(made)?.code == .inputMissing, "\(String(describing: failure(made)))")
     }
 }
