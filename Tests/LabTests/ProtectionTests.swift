@@ -12,7 +12,6 @@ struct ProtectionTests {
         var event: String
         var protection: String?
         var setUp: Bool?
-        var dropBox: Bool?
         var unlocked: Bool?
         var unlockedOnce: Bool?
         var keysFrom: String?
@@ -125,52 +124,4 @@ struct ProtectionTests {
         }
     }
 
-    @Test("a setting that seals needs keys: a receiver does not start without them, and a running one refuses it")
-    func missingKeys() async throws {
-        try await withTemporaryFolder { folder in
-            let kitchen = Host.loopback(folder + "/kitchen")
-            try await kitchen.withReceiver(Programs.waftd, []) { _ in
-                for (words, code) in [(["unlock"], 64), (["lock"], 64), (["protection", "export"], 64)] {
-                    let outcome = try await kitchen.run(arguments: words)
-                    #expect(outcome.exit == code && outcome.errors.contains("waft protection set-up"), "\(outcome)")
-                }
-                let set = try await kitchen.run(arguments: ["config", "set", "protection", "complete"])
-                #expect(set.exit == 64, "\(set)")
-                #expect(set.errors.contains("make them first: waft protection set-up; nothing was changed"), "\(set)")
-            }
-            try "protection: complete\n".write(
-                toFile: kitchen.home + "/config/config.yaml", atomically: false, encoding: .utf8)
-            let start = try await kitchen.run(Programs.waftd, ["--port", "0"])
-            #expect(start.exit == 64 && start.errors.contains("waft protection set-up"), "\(start)")
-            #expect(try await kitchen.run(arguments: ["unlock"]).exit == 69)
-        }
-    }
-
-    @Test("a drop box says that nothing can ever be opened here, and unlocks nothing")
-    func dropBox() async throws {
-        try await withTemporaryFolder { folder in
-            let kitchen = Host.loopback(folder + "/kitchen")
-            for (word, reason) in [("ssh-ed25519 AAAA", "SSH"), ("age1pq1abc", "hybrid"), ("x", "not a public key")] {
-                let refused = try await kitchen.run(arguments: ["protection", "set-up", "--recipient", word])
-                #expect(refused.exit == 64 && refused.errors.contains(reason), "\(refused)")
-            }
-            let words = ["protection", "set-up", "--class", "complete", "--recipient", Self.recipient]
-            let made = try await kitchen.run(arguments: words)
-            #expect(made.exit == 0 && made.output.contains("drop box") && made.output.contains("never here"), "\(made)")
-            let again = try await kitchen.run(arguments: words)
-            #expect(again.exit == 64 && again.errors.contains("set up already"), "\(again)")
-            try await kitchen.withReceiver(Programs.waftd, []) { _ in
-                let status = try await line(kitchen, ["protection"])
-                #expect(status.dropBox == true && status.protection == "complete" && status.unlocked == false)
-                let unlock = try await kitchen.run(arguments: ["unlock"])
-                #expect(unlock.exit == 18 && unlock.errors.contains("drop box"), "\(unlock)")
-                #expect(
-                    try await kitchen.run(arguments: ["protection", "export"]).output.contains("not on this machine"))
-                // Another program removes the public keys.
-                try FileManager.default.removeItem(atPath: kitchen.home + "/state/protection/recipients")
-            }
-            let start = try await kitchen.run(Programs.waftd, ["--port", "0"])
-            #expect(start.exit == 64, "\(start)")
-        }
-    }
 }
