@@ -307,7 +307,7 @@ let package = Package(
             .faces, "Desk",
             [
                 "Lines", "Operations", "HTTPChannel", "Sharing", "SystemCalls", "UniformTypes", "WebPages",
-                "QRCodes", "CLinuxShims", nioCore, nioHTTP1, nioPosix, logging, subprocess, systemPackage,
+                "QRCodes", nioCore, nioHTTP1, logging,
             ],
             tests: ["Settings"],
             embedded: [
@@ -328,8 +328,8 @@ let package = Package(
                 "Lines", "Control", "Endpoints", "Settings", "Contacts", "Journal", "Outbox", "Sharing", "Age",
                 "CLinuxShims", "ContentCheck", "DBusClient", "Desktop", "Digests", "Discovery", "Executors",
                 "HandlerCatalog", "Handlers", "HookSandbox", "Inbox", "ItemSources", "Pairing", "Previews",
-                "Programs", "PropertyLists", "Protection", "QRCodes", "Receiving", "Secrets", "Sending", "ServiceManager",
-                "SystemCalls", "UniformTypes", logging, nioPosix,
+                "PropertyLists", "Protection", "QRCodes", "Receiving", "Secrets", "Sending", "ServiceManager",
+                "SystemCalls", "UniformTypes", "Programs", logging, nioPosix,
             ],
             tests: [logging])
         + module(

@@ -28,7 +28,7 @@ package struct DeskListener: Sendable {
     ///   - shared: absolute paths that are to be shared.
     /// - Throws: `ListenerError`, `SystemError`.
     package static func bind(
-        program: DeskProgram, strict: @escaping @Sendable () throws(WaftError) -> Waft,
+        program: OwnProgram, strict: @escaping @Sendable () throws(WaftError) -> Waft,
         forgiving: @escaping @Sendable () throws(WaftError) -> Waft,
         settings: @escaping @Sendable (Waft) -> [SettingLine], name: String, version: String, shared: [String],
         types: @escaping @Sendable () -> TypeRegistry, run: String, logger: Logger

@@ -13,7 +13,7 @@ import WebPages
 package final class DeskServer: Sendable {
     /// The desk's surroundings.
     package struct Host: Sendable {
-        package var program: DeskProgram
+        package var program: OwnProgram
         /// The Waft with the settings as they are now. It throws for settings with faults.
         package var strict: @Sendable () throws(WaftError) -> Waft
         /// The same, where settings with faults have their defaults.
@@ -34,7 +34,7 @@ package final class DeskServer: Sendable {
         /// All types that are known. Blocks on the disk.
         package var types: @Sendable () -> TypeRegistry
         package init(
-            program: DeskProgram, strict: @escaping @Sendable () throws(WaftError) -> Waft,
+            program: OwnProgram, strict: @escaping @Sendable () throws(WaftError) -> Waft,
             forgiving: @escaping @Sendable () throws(WaftError) -> Waft,
             settings: @escaping @Sendable (Waft) -> [SettingLine], door: DeskDoor, windows: DeskWindows,
             authorities: Set<String>, previews: String, name: String, version: String, shared: [String],

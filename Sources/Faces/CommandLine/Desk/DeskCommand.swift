@@ -43,7 +43,7 @@ struct DeskCommand: AsyncParsableCommand {
         do {
             try context.home.makeFolders()
             listener = try await DeskListener.bind(
-                program: DeskProgram(path: try OwnPrograms.running()), strict: { () throws(WaftError) in try waft() },
+                program: OwnProgram(path: try OwnPrograms.running()), strict: { () throws(WaftError) in try waft() },
                 forgiving: { () throws(WaftError) in try waft(isForgiving: true) },
                 settings: { $0.config.list(all: true, rule: \.text) }, name: context.settings.name,
                 version: Version.text, shared: files.map(whole), types: context.home.typeRegistry,

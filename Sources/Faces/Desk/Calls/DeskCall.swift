@@ -83,7 +83,7 @@ struct DeskWork: Sendable {
 
     /// Lets this program do something in a process of its own: foreign bytes are parsed there, and keys are stretched.
     /// - Parameter words: of the command line, before `--json`.
-    func apart(_ words: [String], input: String? = nil) async throws -> WaftExit {
+    func apart(_ words: [String], input: String = "") async throws -> WaftExit {
         let end = await host.program.run(words, input: input) { try await lines.add($0) }
         return WaftExit(rawValue: Int32(clamping: end)) ?? .unexpected
     }
