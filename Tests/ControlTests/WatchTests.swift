@@ -425,7 +425,8 @@ extension ArrivalLine {
         let text = """
             {"change": "stored", "arrival": 12, "from": {"id": "p", "name": "n\\u001b", "contact": "anna"}, "transfer": "t",
              "item": 1, "name": "a.jpg", "stored": "a-1.jpg", "path": "/in/a-1.jpg", "type": "public.jpeg",
-             "size": 18446744073709551615, "digest": "xxh3-128:00", "content": "lying"}
+             "size": 18446744073709551615, "digest": "xxh3-128:00", "content": "lying", "kind": "file",
+             "isSealed": false}
             """
         do {
             return try JSONDecoder().decode(ArrivalLine.self, from: Data(text.utf8))
