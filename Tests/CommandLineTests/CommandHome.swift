@@ -4,7 +4,6 @@ import Endpoints
 import Foundation
 import Lines
 import Logging
-import Operations
 import Receiving
 import Settings
 import Sharing
@@ -12,6 +11,7 @@ import TestSupport
 import Testing
 
 @testable import CommandLine
+@testable import Operations
 
 /// A home in which command lines run in this process, as the programs run them, with files to name.
 final class CommandHome: Sendable {

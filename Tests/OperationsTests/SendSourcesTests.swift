@@ -100,7 +100,7 @@ struct SendSourcesTests {
         #expect(mkfifo(folder / "pipe", 0o600) == 0)
         folder.file("a", "x")
         var some = sources([folder / "pipe", folder / "none", folder / "a"])
-        some.selection.skipsUnsendable = true
+        some.skipsUnsendable = true
         var left: [String] = []
         some.leftOut = { left.append($0.message) }
         #expect(try some.make().map(\.offered.name.description) == ["a"])
@@ -127,10 +127,10 @@ struct SendSourcesTests {
         for name in ["a.txt", "b.log"] { folder.file(name, "x") }
         var named = sources([folder / "a.txt", folder / "b.log"])
         (named.texts, named.urls) = (["hello"], ["https://example.org/x"])
-        named.selection = TreeSelection(excluded: ["*.log"])
+        named.excluded = ["*.log"]
         #expect(try named.make().map(\.offered.name.description) == ["a.txt", "hello.txt", "example.org.url"])
         var all = sources([folder / "b.log"])
-        all.selection = TreeSelection(excluded: ["*.log"])
+        all.excluded = ["*.log"]
         #expect(failure(all)?.reason == "nothing to send: --exclude leaves out all of it")
         #expect(failure(sources([]))?.reason == "nothing to send")
         var two = sources([folder / "a.txt"])
