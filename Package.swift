@@ -338,7 +338,10 @@ let package = Package(
                 "Desk", "Lines", "Operations", "Sharing", "UniformTypes", "Settings", "SystemCalls", "Secrets",
                 argumentParser, logging,
             ],
-            tests: ["ContentCheck", "Digests", "HandlerCatalog", "HookSandbox", "Inbox", "Receiving"]
+            tests: [
+                "Contacts", "ContentCheck", "Control", "Digests", "Endpoints", "HandlerCatalog", "HookSandbox", "Inbox",
+                "Outbox", "Receiving", "Sending",
+            ]
         )
         + module(
             .faces, "WaftKit",

@@ -46,8 +46,8 @@ final class HandlerShelf: Sendable {
             home: self.folder / "home",
             rule: self.rule,
             hook: self.hook,
-            closed: ClosedPlaces(
-                [ClosedPlaces.Place(folder / "config", "the folder of Waft's configuration")], inbox: inbox),
+            closed: ClosedPaths(
+                [ClosedPaths.ClosedPath(folder / "config", "the folder of Waft's configuration")], inbox: inbox),
             firstLaunches: FirstLaunches(path: folder / "state/first-launches.json")
         )
         catalog.languages = languages

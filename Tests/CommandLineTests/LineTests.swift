@@ -40,14 +40,14 @@ private struct Samples {
         let job = OutboxJob(
             number: JobNumber(1), queued: WallTime(milliseconds: 0), expires: WallTime(milliseconds: 1_000),
             destination: .init(text: "study"), items: [item])
-        let record = OutboxStore.Record(job: job, standing: OutboxStanding(job))
+        let record = OutboxStore.Record(job: job, standing: JobStatus(job))
         var (arriving, sent) = (MovingLine(receiving: offer, from: peer), MovingLine(sending: offer, to: "study"))
         (arriving.bytes, arriving.total) = (1, 2)
         arriving.move(at: 1)
         sent.end("the sender cancelled")
         return [
             arriving, sent, CancelledLine(transfer: offer.transfer.text),
-            JobLine(record, person: Acquaintances.nobody.person), JobCancelledLine(job: 1),
+            JobLine(record, person: KnownPeers.nobody.person), JobCancelledLine(job: 1),
             JobRetriedLine(job: 1, daemon: true), JobRemovedLine(job: 1), JobsRemovedLine(jobCount: 1),
         ] + sending() + receivingLines() + page() + machineLines() + documents() + sharing() + items() + (try people())
             + handlerLines() + protectionLines() + failed()
@@ -97,7 +97,7 @@ private struct Samples {
             AwayLine(name: "lab7", address: "192.0.2.7:9238", reason: "no answer"),
         ]
             + [id, .unproven(.keyless, seed: [])].flatMap { peer -> [any Line] in
-                let person = Acquaintances.nobody.person(peer, callingItself: nil)
+                let person = KnownPeers.nobody.person(peer, callingItself: nil)
                 return [
                     FoundLine(person, device: nil, via: .keyed, at: [], rememberedAs: nil), LostLine(peer),
                 ]

@@ -14,14 +14,14 @@ import UniformTypes
 struct OutboxTextTests {
     private func record(
         items: Int = 1, name: String = "a.txt", to destination: String = "kitchen",
-        _ body: (inout OutboxStanding) -> Void = { _ in }
+        _ body: (inout JobStatus) -> Void = { _ in }
     ) throws -> OutboxStore.Record {
         let offered = OfferedItem(kind: .file, name: try SafeName(name), type: .utf8PlainText, size: 5)
         let item = OutboxItem(offered, origin: "/tmp/a.txt", content: .path("/tmp/a.txt"))
         let job = OutboxJob(
             number: JobNumber(12), queued: WallTime(milliseconds: 0), expires: WallTime(milliseconds: 1_000),
             destination: .init(text: destination), items: Array(repeating: item, count: items))
-        var standing = OutboxStanding(job)
+        var standing = JobStatus(job)
         body(&standing)
         return OutboxStore.Record(job: job, standing: standing)
     }
@@ -29,7 +29,7 @@ struct OutboxTextTests {
     private func line(
         _ record: OutboxStore.Record, moved: (UInt64, UInt64?)? = nil, hasReceiver: Bool = true
     ) -> String {
-        JobLine(record, person: Acquaintances.nobody.person, moved: moved, hasReceiver: hasReceiver).words[0]
+        JobLine(record, person: KnownPeers.nobody.person, moved: moved, hasReceiver: hasReceiver).words[0]
     }
 
     @Test("a line says what goes where, and how that stands")
@@ -61,7 +61,7 @@ struct OutboxTextTests {
         #expect(
             line(record, hasReceiver: false).contains(
                 "interrupted when the receiver ended"))
-        #expect(JobLine(record, person: Acquaintances.nobody.person, moved: half).json.contains("\"bytes\":1000"))
+        #expect(JobLine(record, person: KnownPeers.nobody.person, moved: half).json.contains("\"bytes\":1000"))
         let waits = try self.record()
         #expect(line(waits, moved: half).hasSuffix(": waits"))
     }
@@ -75,7 +75,7 @@ struct OutboxTextTests {
             $0.peerName = "\u{202E}evil"
             $0.outcomes = [0: SettledItem(OutboxJobError(.unreachable, "x\u{7}", isFinal: true))]
         }
-        let job = JobLine(record, person: Acquaintances.nobody.person)
+        let job = JobLine(record, person: KnownPeers.nobody.person)
         for text in job.details + job.words {
             #expect(!text.unicodeScalars.contains { $0.value < 32 || $0 == "\u{202E}" }, "\(text)")
         }
@@ -91,7 +91,7 @@ struct OutboxTextTests {
                     stored: "a-1.txt", size: 5, digest: "xxh3-128:00", handler: HandlerAnswer(.yes, exitCode: 0))
             ]
         }
-        let line = JobLine(record, person: Acquaintances.nobody.person).json
+        let line = JobLine(record, person: KnownPeers.nobody.person).json
         let document = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         #expect(document["job"] as? Int == 12)
         #expect(document["state"] as? String == "failed")

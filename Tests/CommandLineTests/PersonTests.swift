@@ -7,9 +7,9 @@ import Testing
 
 @testable import CommandLine
 
-extension Acquaintances {
+extension KnownPeers {
     /// Without any contact.
-    static let nobody = Acquaintances(ContactBook(path: "/nonexistent/contacts.json"))
+    static let nobody = KnownPeers(ContactBook(path: "/nonexistent/contacts.json"))
 }
 
 extension ContactBook {

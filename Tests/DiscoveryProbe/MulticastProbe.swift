@@ -5,7 +5,7 @@ import Glibc
 struct MulticastProbe {
     private static let group = "224.0.0.167"
     /// Multicast DNS: RFC 6762, section 3.
-    private static let mdns = MulticastPlace(ipv4: "224.0.0.251", ipv6: "ff02::fb", port: 5_353)
+    private static let mdns = MulticastAddresses(ipv4: "224.0.0.251", ipv6: "ff02::fb", port: 5_353)
 
     private let group: MulticastGroup
     private let port: UInt16
@@ -13,7 +13,7 @@ struct MulticastProbe {
     /// Joins, and prints what happens from then on.
     init?(port: UInt16, denied: InterfacePatterns) async {
         self.port = port
-        let own = MulticastPlace(ipv4: Self.group, ipv6: "ff12::fd3a:e420", port: port)
+        let own = MulticastAddresses(ipv4: Self.group, ipv6: "ff12::fd3a:e420", port: port)
         let place = port == Self.mdns.port ? Self.mdns : own
         guard let group = try? MulticastGroup(place, denied: denied) else { return nil }
         self.group = group
@@ -53,7 +53,7 @@ struct MulticastProbe {
 }
 
 extension Report {
-    init(event: String, standing: MulticastStanding) {
+    init(event: String, standing: MulticastState) {
         self.init(event: event, key: standing.interfaces.joined(separator: ","), cause: standing.obstacle)
     }
 

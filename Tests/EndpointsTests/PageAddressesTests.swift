@@ -33,7 +33,7 @@ struct PageAddressesTests {
         #expect(addresses().shown(port: 7443) == alone)
         #expect(addresses(Self.address("eth0", "192.168.1.20", isConnected: false)).shown(port: 7443) == alone)
         #expect(addresses(Self.address("eth0", "fe80::1")).shown(port: 7443) == alone)
-        #expect(PagePlace.areLocal(alone) && !PagePlace.areLocal(["10.0.0.1:7443"] + alone))
+        #expect(PageAddress.areLocal(alone) && !PageAddress.areLocal(["10.0.0.1:7443"] + alone))
     }
 
     @Test("programs reach the page at each address of this machine")

@@ -34,10 +34,10 @@ final class Shelf: Sendable {
             device: device,
             rule: rule,
             hook: hook,
-            closed: ClosedPlaces(
+            closed: ClosedPaths(
                 [
-                    ClosedPlaces.Place(folder / "config", "the folder of Waft's configuration"),
-                    ClosedPlaces.Place(folder / "state", "the folder of Waft's state"),
+                    ClosedPaths.ClosedPath(folder / "config", "the folder of Waft's configuration"),
+                    ClosedPaths.ClosedPath(folder / "state", "the folder of Waft's state"),
                 ], inbox: inbox),
             firstLaunches: launches
         )

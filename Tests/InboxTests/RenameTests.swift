@@ -12,7 +12,7 @@ struct RenameTests {
     private var inbox: String { folder.path }
 
     /// Makes an item as a receiver does.
-    private func item(_ number: Int64, _ name: String, isFolder: Bool = false) throws -> ItemPlace {
+    private func item(_ number: Int64, _ name: String, isFolder: Bool = false) throws -> JournaledItem {
         let path = inbox + "/" + name
         if isFolder {
             try FileManager.default.createDirectory(atPath: path + "/inside", withIntermediateDirectories: true)
@@ -22,7 +22,7 @@ struct RenameTests {
         try mark(path, transfer.text)
         var status = stat()
         #expect(lstat(path, &status) == 0)
-        return ItemPlace(
+        return JournaledItem(
             number: ArrivalNumber(number), stored: StoredItem(name: try SafeName(name), path: path),
             identity: FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)), transfer: transfer,
             kind: isFolder ? .tree : .file, isSealedFile: false)
@@ -38,7 +38,7 @@ struct RenameTests {
 
     private func move(_ from: String, _ to: String) { #expect(rename(inbox + "/" + from, inbox + "/" + to) == 0) }
 
-    private func found(_ items: [ItemPlace]) -> [Int64: String] {
+    private func found(_ items: [JournaledItem]) -> [Int64: String] {
         let found = InboxRenames.find(items, inbox: inbox)
         return Dictionary(
             uniqueKeysWithValues: found.map { ($0.key.value, String($0.value.path.dropFirst(inbox.count + 1))) })

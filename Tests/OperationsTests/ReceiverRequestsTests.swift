@@ -135,7 +135,7 @@ struct ProtectionWordsTests {
 }
 
 @Suite("The peers that the user knows")
-struct AcquaintancesTests {
+struct KnownPeersTests {
     @Test("contacts are counted and found by their names; a book that cannot be read has none, and all are strangers")
     func contacts() async throws {
         let kitchen = try Kitchen(jobs: 0)
@@ -146,7 +146,7 @@ struct AcquaintancesTests {
         #expect(try people.contact("study").id == key)
         #expect(throws: ContactError.self) { try people.contact("attic") }
         #expect(people.person(key, callingItself: "laptop").fields.contact == "study")
-        let unread = Acquaintances(ContactBook(path: kitchen.home.contactBook().path + "/none"))
+        let unread = KnownPeers(ContactBook(path: kitchen.home.contactBook().path + "/none"))
         #expect(unread.contactCount == 0 && !unread.person(key, callingItself: "laptop").isContact)
     }
 }

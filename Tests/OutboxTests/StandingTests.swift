@@ -29,7 +29,7 @@ struct StandingTests {
     @Test("a job that can be tried again waits; another one has failed, and so has a job whose time is over")
     func ends() {
         let job = job()
-        var standing = OutboxStanding(job)
+        var standing = JobStatus(job)
         standing.begin()
         standing.end(job, unreachable, at: someTime)
         #expect(standing.state == .waiting)
@@ -44,7 +44,7 @@ struct StandingTests {
 
     @Test("an offer to a peer with a key binds the job to that key; an offer to a peer without one leaves no id behind")
     func offeredTo() {
-        var standing = OutboxStanding(job())
+        var standing = JobStatus(job())
         #expect(!standing.wasOffered)
         standing.offer(as: TransferID(), nil, to: .sample(1), callingItself: "Kitchen")
         #expect(standing.wasOffered && standing.peer == .sample(1))
@@ -65,7 +65,7 @@ struct StandingTests {
     @Test("it is done when every item is stored, and failed when one is settled otherwise")
     func settled() {
         let job = job()
-        var standing = OutboxStanding(job)
+        var standing = JobStatus(job)
         standing.settle([0: .stored("a")])
         standing.end(job, unreachable, at: someTime)
         #expect(standing.state == .waiting)
@@ -73,7 +73,7 @@ struct StandingTests {
         standing.settle([0: SettledItem(declined), 1: .stored("b")])
         standing.end(job, nil, at: someTime)
         #expect(standing.state == .done)
-        var other = OutboxStanding(job)
+        var other = JobStatus(job)
         other.settle([0: .stored("a"), 1: SettledItem(declined)])
         other.end(job, nil, at: someTime)
         #expect(other.state == .failed)
@@ -86,7 +86,7 @@ struct StandingTests {
     @Test("a job that was cancelled stays so, unless everything had arrived by then")
     func cancelled() {
         let job = job(items: 1)
-        var standing = OutboxStanding(job)
+        var standing = JobStatus(job)
         standing.begin()
         let wasCancelled = standing.cancel(at: someTime)
         #expect(wasCancelled)

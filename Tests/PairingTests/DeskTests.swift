@@ -5,11 +5,11 @@ import Testing
 
 @Suite("The desk")
 struct DeskTests {
-    private let bob = PairingDesk(own: .bob)
+    private let bob = PairingGate(own: .bob)
 
     /// The first message of a pairing by comparing.
     private func commit(from peer: PeerID) throws -> [UInt8] {
-        try PairingDesk(own: peer).initiate(with: .bob, .compare, exporter: exported(1), now: start).message
+        try PairingGate(own: peer).initiate(with: .bob, .compare, exporter: exported(1), now: start).message
     }
 
     private func respond(
@@ -88,7 +88,7 @@ struct DeskTests {
         #expect(duo.bob.standing(now: start).openUntil == nil)
         _ = try bob.confirm(false, now: start)
         #expect(duo.bob.standing(now: start).failures == [.alice: 1])
-        let again = try PairingDesk(own: .alice).initiate(with: .bob, .compare, exporter: exported(1), now: start)
+        let again = try PairingGate(own: .alice).initiate(with: .bob, .compare, exporter: exported(1), now: start)
         let fault = fault { () throws(PairingError) in
             try duo.bob.respond(to: again.message, from: .alice, exporter: exported(1), now: start)
         }
@@ -101,7 +101,7 @@ struct DeskTests {
             let now = after(number)
             let peer = PeerID.made(UInt8(number))
             try bob.open(.code(.made("271828182")), until: now + .seconds(60), now: now)
-            let (session, share) = try PairingDesk(own: peer).initiate(
+            let (session, share) = try PairingGate(own: peer).initiate(
                 with: .bob, .code(.made("314159265")), exporter: exported(1), now: now)
             let (answering, answer) = try bob.respond(to: share, from: peer, exporter: exported(1), now: now)
             let proof = try #require(try session.receive(answer, now: now).sent)
@@ -152,7 +152,7 @@ struct DeskTests {
 
     @Test("does not count refusals that a peer makes before it could know anything")
     func refusedAtOnce() throws {
-        let alice = PairingDesk(own: .alice)
+        let alice = PairingGate(own: .alice)
         for _ in 0..<20 {
             let (session, _) = try alice.initiate(with: .bob, .compare, exporter: exported(1), now: start)
             let fault = fault { () throws(PairingError) in try session.receive(PairingError.closed.reply, now: start) }
@@ -208,7 +208,7 @@ struct DeskTests {
                 group.addTask {
                     let peer = PeerID.made(UInt8(number))
                     guard
-                        let begun = try? PairingDesk(own: peer).initiate(
+                        let begun = try? PairingGate(own: peer).initiate(
                             with: .bob, .compare, exporter: exported(1), now: start)
                     else { return nil }
                     return try? bob.respond(to: begun.message, from: peer, exporter: exported(1), now: start).session

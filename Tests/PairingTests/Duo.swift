@@ -4,12 +4,12 @@ import Sharing
 
 /// Two desks, and a pairing between them that goes on as far as the test lets it.
 struct Duo {
-    let alice: PairingDesk
-    let bob: PairingDesk
+    let alice: PairingGate
+    let bob: PairingGate
 
     init(limits: PairingLimits = PairingLimits()) {
-        alice = PairingDesk(own: .alice, limits: limits)
-        bob = PairingDesk(own: .bob, limits: limits)
+        alice = PairingGate(own: .alice, limits: limits)
+        bob = PairingGate(own: .bob, limits: limits)
     }
 
     /// Two sessions with something to compare.

@@ -9,10 +9,10 @@ import Testing
 struct MiddleTests {
     /// Two pairings at the same time: Alice with Mallory, Mallory with Bob, each over its own connection.
     private struct Middle {
-        let alice = PairingDesk(own: .alice)
-        let bob = PairingDesk(own: .bob)
-        let toAlice = PairingDesk(own: .mallory)
-        let toBob = PairingDesk(own: .mallory)
+        let alice = PairingGate(own: .alice)
+        let bob = PairingGate(own: .bob)
+        let toAlice = PairingGate(own: .mallory)
+        let toBob = PairingGate(own: .mallory)
 
         init(_ method: PairingMethod, guess: PairingMethod) throws {
             try bob.open(method, until: after(60), now: start)
@@ -75,7 +75,7 @@ struct MiddleTests {
 
     @Test("cannot choose a nonce after having seen the other's: the commitment does not open")
     func choosingAsInitiator() throws {
-        let bob = PairingDesk(own: .bob)
+        let bob = PairingGate(own: .bob)
         let binding = PairingBinding(initiator: .mallory, responder: .bob, exporter: exported(2))
         try bob.open(.compare, until: after(60), now: start)
         let committed = KeyDerivation.random(32)
@@ -100,7 +100,7 @@ struct MiddleTests {
 
     @Test("cannot choose a nonce as a responder: it is asked for while the other's is still hidden")
     func choosingAsResponder() throws {
-        let alice = PairingDesk(own: .alice)
+        let alice = PairingGate(own: .alice)
         let (session, commit) = try alice.initiate(with: .mallory, .compare, exporter: exported(1), now: start)
         guard case .commit(let commitment) = try PairingMessage(commit, from: .initiator) else {
             Issue.record("no commitment")
@@ -122,11 +122,11 @@ struct MiddleTests {
 
     @Test("an attacker that breaks off and tries again until the strings match has ten tries")
     func tryingAgain() throws {
-        let bob = PairingDesk(own: .bob)
+        let bob = PairingGate(own: .bob)
         try bob.open(.compare, until: after(600), now: start)
         var tries = 0
         for number in 0..<100 {
-            let mallory = PairingDesk(own: .made(UInt8(number)))
+            let mallory = PairingGate(own: .made(UInt8(number)))
             let (_, commit) = try mallory.initiate(with: .bob, .compare, exporter: exported(2), now: start)
             do throws(PairingError) {
                 let (session, _) = try bob.respond(to: commit, from: mallory.own, exporter: exported(2), now: start)

@@ -130,7 +130,7 @@ struct SessionTests {
     @Test("a responder that does not know the code cannot prove it")
     func fakeResponder() throws {
         let duo = Duo()
-        let mallory = PairingDesk(own: .mallory)
+        let mallory = PairingGate(own: .mallory)
         try mallory.open(.code(.made("000000000")), until: after(60), now: start)
         let (alice, share) = try duo.alice.initiate(
             with: .mallory, .code(.made("271828182")), exporter: exported(1), now: start)

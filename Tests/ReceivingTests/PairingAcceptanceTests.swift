@@ -44,7 +44,7 @@ private struct Acceptance {
     }
 
     func initiator(_ method: PairingMethod = .compare, own: PeerID = .study) throws -> (PairingSession, [UInt8]) {
-        let (session, first) = try PairingDesk(own: own).initiate(
+        let (session, first) = try PairingGate(own: own).initiate(
             with: .kitchen, method, exporter: Self.exported, now: .now)
         return (session, first)
     }

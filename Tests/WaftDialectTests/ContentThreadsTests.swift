@@ -9,8 +9,8 @@ struct ContentThreadsTests {
     /// Takes places until there are none.
     private func fill(
         _ threads: ContentThreads, isContact: Bool = false, _ visitor: (Int) -> Visitor
-    ) -> [ContentThreads.Place] {
-        var places: [ContentThreads.Place] = []
+    ) -> [ContentThreads.Slot] {
+        var places: [ContentThreads.Slot] = []
         while places.count < 1_000, let place = threads.take(for: visitor(places.count), isContact: isContact) {
             places.append(place)
         }

@@ -231,7 +231,7 @@ struct DownloadTests {
     @Test("all downloads together take no more than their room, whatever addresses they come from")
     func room() throws {
         let downloads = Downloads(SharedItems([Self.file]))
-        var places: [Downloads.Place] = []
+        var places: [Downloads.Slot] = []
         for number in 0..<WebLimits.downloadBytes / WebLimits.bytesPerDownload {
             places.append(try downloads.begin(from: AddressKey(v4: UInt32(number))))
         }

@@ -39,7 +39,7 @@ package struct History: Sendable {
 
 extension JournalLine {
     /// Without its icon.
-    package init(_ entry: JournalEntry, _ people: Acquaintances) {
+    package init(_ entry: JournalEntry, _ people: KnownPeers) {
         let arrival = entry.arrival
         self.init(
             arrival, from: people.person(arrival.peer, callingItself: arrival.senderName).fields,
@@ -78,7 +78,7 @@ extension JournalLine.Attempt {
 }
 
 extension SentTransferLine {
-    fileprivate init(_ entry: SentLog.Entry, _ people: Acquaintances) {
+    fileprivate init(_ entry: SentLog.Entry, _ people: KnownPeers) {
         self.init(
             ended: LineTime(milliseconds: entry.time),
             peer: entry.id == nil && entry.name == nil ? nil : entry.person(people).fields,
@@ -100,7 +100,7 @@ extension SentLog.Entry {
     fileprivate var id: PeerID? { peer.flatMap { PeerID(text: $0) ?? PeerID(bareText: $0) } }
 
     /// Its receiver, as the user knows it now.
-    package func person(_ people: Acquaintances) -> Person {
+    package func person(_ people: KnownPeers) -> Person {
         people.person(id ?? .unproven(DialectTable.known[dialect], seed: []), callingItself: name)
     }
 }

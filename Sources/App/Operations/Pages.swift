@@ -133,7 +133,7 @@ package struct Pages: Sendable {
 
 extension PageProgress {
     /// Whether no other machine can reach its addresses.
-    package var isLocal: Bool { PagePlace.areLocal(authorities) }
+    package var isLocal: Bool { PageAddress.areLocal(authorities) }
 }
 
 /// The offers that came by the page: which events are about them.

@@ -100,7 +100,7 @@ extension PeerReference {
 }
 
 extension Peers.News {
-    init(_ event: PeerEvent, _ people: Acquaintances) {
+    init(_ event: PeerEvent, _ people: KnownPeers) {
         switch event {
         case .found(let peer):
             let person = people.person(peer.id, callingItself: peer.card?.name)

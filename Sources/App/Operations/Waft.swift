@@ -62,7 +62,7 @@ package struct Waft: Sendable {
     package var settings: Settings { live.current }
 
     /// The peers that the user knows.
-    package var people: Acquaintances { Acquaintances(home.contactBook()) }
+    package var people: KnownPeers { KnownPeers(home.contactBook()) }
 
     /// The id of this peer. Makes its key if there is none. Blocks on the disk.
     /// - Throws: `WaftError` for a key that cannot be read or made.

@@ -11,7 +11,7 @@ final class MovingTransfers: SendingWatch {
     /// From this number on those that have ended are forgotten when another begins.
     private static let most = 1_024
 
-    private struct Course {
+    private struct Entry {
         var summary: MovingLine
         var rate = MovingRate()
         /// When it was last heard of.
@@ -21,7 +21,7 @@ final class MovingTransfers: SendingWatch {
         var isCancelled = false
     }
 
-    private let courses = Mutex<[String: Course]>([:])
+    private let courses = Mutex<[String: Entry]>([:])
     private let introduction: @Sendable (PeerID, _ name: String) -> Introduction
 
     /// - Parameter introduction: of a peer that gives itself the name.
@@ -66,7 +66,7 @@ final class MovingTransfers: SendingWatch {
     private func note(_ summary: MovingLine, isReported: Bool = false, at now: ContinuousClock.Instant) -> Bool {
         courses.withLock { courses in
             if courses.count >= Self.most { courses = courses.filter { !$0.value.summary.isOver } }
-            var course = courses[summary.transfer] ?? Course(summary: summary, heard: now)
+            var course = courses[summary.transfer] ?? Entry(summary: summary, heard: now)
             (course.summary, course.heard, course.isReported) = (summary, now, isReported)
             if let bytes = summary.bytes { course.rate.note(bytes, at: now) }
             courses[summary.transfer] = course
@@ -74,7 +74,7 @@ final class MovingTransfers: SendingWatch {
         }
     }
 
-    private func change(_ id: TransferID, _ change: (inout Course) -> Void) {
+    private func change(_ id: TransferID, _ change: (inout Entry) -> Void) {
         courses.withLock { courses in
             if var course = courses.removeValue(forKey: id.text) {
                 change(&course)

@@ -37,7 +37,7 @@ extension ReceiverParts {
         await withDiscardingTaskGroup { group in
             group.addTask {
                 await plan.arrivals.run(
-                    on: notifier, lock: SessionLock(), opening: ArrivalDesk { catalog.current.registry },
+                    on: notifier, lock: SessionLock(), opening: ArrivalOpener { catalog.current.registry },
                     isSealed: { hidesNames }
                 ) { peer, name in
                     door.introduction(of: peer, callingItself: name)

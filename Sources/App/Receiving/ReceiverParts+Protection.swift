@@ -17,7 +17,7 @@ extension ReceiverParts {
     /// How protected items stand.
     var lockLine: LockLine { line(vault.standing) }
 
-    private func line(_ standing: VaultStanding) -> LockLine {
+    private func line(_ standing: VaultState) -> LockLine {
         var line = LockLine(
             protection: plan.settings.protection.rawValue, unlocked: standing.isUnlocked && !standing.isLocking,
             unlockedOnce: standing.wasUnlocked)
@@ -118,8 +118,8 @@ extension ReceiverParts {
     static func lockParts(
         _ vault: Vault, copies: ClearCopies, inbox: FileInbox, engine: DeliveryEngine, reception: Reception,
         waiting: @escaping @Sendable () -> Int, tell: @escaping @Sendable (LaunchRules.Notice) async -> Void
-    ) -> LockDesk.Parts {
-        LockDesk.Parts(
+    ) -> LockControl.Parts {
+        LockControl.Parts(
             tell: tell,
             quiet: { await copies.opened.quiet() },
             locked: {

@@ -35,7 +35,7 @@ struct ReceiverParts: Sendable {
     let catalog: CatalogWatch
     let engine: DeliveryEngine
     /// Locks and unlocks.
-    let locks: LockDesk
+    let locks: LockControl
     /// An item may wait behind the lock, or somebody has come who can unlock.
     let waits = Broadcast<Void>(buffer: .bufferingNewest(1))
     private let choice: @Sendable () -> HandlerChoice
@@ -45,7 +45,7 @@ struct ReceiverParts: Sendable {
     let door: VisibilityController
     let reception: Reception
     let pairing: PairingAcceptance
-    let guests: GuestDesk
+    let guests: GuestPages
     let outbox: OutboxService
     /// In order of preference; the receiver is known by the first one.
     let endpoints: [any Endpoint]
@@ -71,7 +71,7 @@ struct ReceiverParts: Sendable {
         pairing = PairingAcceptance(
             own: identity.peerID, name: plan.settings.name, contacts: home.contactBook(logger), blocking: blocking,
             logger: logger)
-        guests = GuestDesk(plan.live)
+        guests = GuestPages(plan.live)
         let inhibitor: @Sendable () -> SleepInhibitor? = { plan.settings.inhibitsSleep ? plan.inhibitor : nil }
         awake = TransfersAwake(inhibitor)
         let contacts = home.contactBook(logger)
@@ -194,7 +194,7 @@ struct ReceiverParts: Sendable {
                 observe(event)
             }
         )
-        locks = LockDesk(
+        locks = LockControl(
             vault,
             Self.lockParts(
                 vault, copies: copies, inbox: inbox, engine: engine, reception: reception,

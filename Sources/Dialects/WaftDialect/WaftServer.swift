@@ -37,7 +37,7 @@ package struct WaftServer: Sendable {
     }
 
     /// State of one connection that decides the idle timeout before its next request. Used by one task.
-    private final class Course {
+    private final class ConnectionState {
         let visitor: Visitor
         let pairing: PairingPort?
         var isPairing = false
@@ -59,7 +59,7 @@ package struct WaftServer: Sendable {
         _ connection: HTTPServer.Connection, visitor: Visitor, pairing: PairingPort? = nil,
         isIdle: (Bool) -> Void = { _ in }
     ) async {
-        let course = Course(visitor, pairing)
+        let course = ConnectionState(visitor, pairing)
         await HTTPServer.serve(
             connection, idle: idle(course), silence: Limits.silence,
             isIdle: { isIdle($0 && !course.isPairing) }
@@ -76,7 +76,7 @@ package struct WaftServer: Sendable {
     }
 
     /// Maximum idle time before the next request.
-    private func idle(_ course: Course) -> Duration {
+    private func idle(_ course: ConnectionState) -> Duration {
         // The next message comes only after two users have compared digits.
         if course.isPairing { return Limits.idleConnection }
         switch reception.access(of: course.visitor.peer, by: .waft) {
@@ -85,7 +85,7 @@ package struct WaftServer: Sendable {
         }
     }
 
-    private func respond(to exchange: HTTPExchange, _ course: Course) async throws {
+    private func respond(to exchange: HTTPExchange, _ course: ConnectionState) async throws {
         let peer = course.visitor.peer
         guard let resource = WaftDialect.Resource(path: exchange.head.uri) else {
             let fault = TransferError(.protocolViolation, "no such resource")
@@ -127,7 +127,9 @@ package struct WaftServer: Sendable {
         }
     }
 
-    private func pair(_ exchange: HTTPExchange, _ pairing: @escaping PairingPort, _ course: Course) async throws {
+    private func pair(_ exchange: HTTPExchange, _ pairing: @escaping PairingPort, _ course: ConnectionState)
+        async throws
+    {
         let letter = PairingLetter(try await exchange.body(upTo: PairingLetter.byteLimit))
         let answer = await exchange.whileClientWaits { await pairing(letter) }
         // The answer to a refused peer has no name (Protocol, section 3.5).
@@ -136,7 +138,7 @@ package struct WaftServer: Sendable {
         try await exchange.respond(.ok, body: answer.body)
     }
 
-    private func judge(_ exchange: HTTPExchange, _ course: Course) async throws {
+    private func judge(_ exchange: HTTPExchange, _ course: ConnectionState) async throws {
         let (reception, visitor) = (reception, course.visitor)
         let access = reception.access(of: visitor.peer, by: .waft)
         if case .barred(let verdict) = access {
@@ -291,7 +293,7 @@ final class ContentThreads: Sendable {
     private let state = Mutex(State())
 
     /// - Returns: a place for one thread, which is free again when the value is released; nil if there is none.
-    func take(for visitor: Visitor, isContact: Bool) -> Place? {
+    func take(for visitor: Visitor, isContact: Bool) -> Slot? {
         state.withLock { state in
             let occupants = state.occupants.values
             guard occupants.count < Limits.contentThreads else { return nil }
@@ -303,7 +305,7 @@ final class ContentThreads: Sendable {
             else { return nil }
             defer { state.nextNumber += 1 }
             state.occupants[state.nextNumber] = Occupant(visitor: visitor, isContact: isContact)
-            return Place(self, state.nextNumber)
+            return Slot(self, state.nextNumber)
         }
     }
 
@@ -311,7 +313,7 @@ final class ContentThreads: Sendable {
         state.withLock { $0.occupants[number] = nil }
     }
 
-    final class Place: Sendable {
+    final class Slot: Sendable {
         private let threads: ContentThreads
         private let number: UInt64
 

@@ -32,8 +32,8 @@ extension Journal {
     }
 
     /// As in `JournalReader`.
-    package func placesThere() throws(JournalError) -> [ItemPlace] {
-        try reading("could not read the places of the items") { try PlaceRow.places(in: $0, self.unreadable) }
+    package func placesThere() throws(JournalError) -> [JournaledItem] {
+        try reading("could not read the places of the items") { try JournaledItemRow.places(in: $0, self.unreadable) }
     }
 
     /// Records that items have other names or lie elsewhere in the Inbox, in one transaction. An item whose place one of

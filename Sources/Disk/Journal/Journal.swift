@@ -24,7 +24,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
     let unreadable: @Sendable (JournalError) -> Void
     /// The number of the last arrival that an earlier process recorded.
     private let lastOfEarlier: Int64
-    let place: JournalPlace
+    let place: JournalFiles
     /// Held while the connection is open.
     private let lock: JournalLock
     private let firstDamage = Mutex<String?>(nil)
@@ -75,7 +75,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
             closed = try Self.inspect(file)
             queue = try DatabaseQueue(path: file.path, configuration: Self.configuration)
             lastOfEarlier = try Self.makeReady(queue)
-            place = JournalPlace(of: file)
+            place = JournalFiles(of: file)
         } catch {
             throw JournalAccessError(error, doing: "could not open the journal", file: file, isOpening: true)
         }

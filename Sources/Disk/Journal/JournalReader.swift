@@ -90,8 +90,8 @@ package struct JournalReader: Sendable {
     }
 
     /// The places of all items in the Inbox that have an identity on the disk.
-    package func placesThere() throws(JournalError) -> [ItemPlace] {
-        try read(orElse: []) { try PlaceRow.places(in: $0, self.unreadable) }
+    package func placesThere() throws(JournalError) -> [JournaledItem] {
+        try read(orElse: []) { try JournaledItemRow.places(in: $0, self.unreadable) }
     }
 
     /// A filter's conditions in SQL; ?1 is the page.

@@ -48,8 +48,8 @@ package final class Vault: Sendable {
 
         func isHeld(_ role: IdentityRole) -> Bool { hold?.covers(role) ?? false }
 
-        var standing: VaultStanding {
-            VaultStanding(
+        var standing: VaultState {
+            VaultState(
                 isSetUp: recipients != nil, isDropBox: recipients?.isDropBox ?? false, isUnlocked: isUnlocked,
                 isLocking: isLocking, wasUnlocked: wasUnlocked, since: since, mode: origin ?? recipients?.own?.keeper,
                 cause: cause)
@@ -62,7 +62,7 @@ package final class Vault: Sendable {
     private let state: Mutex<State>
 
     /// Each change of the standing, in order.
-    package let changes = Broadcast<VaultStanding>(buffer: .bufferingNewest(64))
+    package let changes = Broadcast<VaultState>(buffer: .bufferingNewest(64))
 
     /// Reads the public keys. If they cannot be read, each use of them fails with the reason, as `reload` does.
     ///
@@ -83,7 +83,7 @@ package final class Vault: Sendable {
 
     // MARK: Standing
 
-    package var standing: VaultStanding { state.withLock { $0.standing } }
+    package var standing: VaultState { state.withLock { $0.standing } }
 
     /// Time since the last unlock, or since an item was opened last for a person or a handler.
     package var idleTime: Duration { ContinuousClock.now - lastUse }

@@ -1,7 +1,7 @@
 package import Sharing
 private import Synchronization
 
-/// One pairing with one peer over one TLS connection, made by a `PairingDesk`.
+/// One pairing with one peer over one TLS connection, made by a `PairingGate`.
 ///
 /// The caller passes in the peer's messages and the user's answers, and does the returned actions in their order:
 ///
@@ -33,11 +33,11 @@ package final class PairingSession: Sendable {
     package let role: PairingRole
 
     private let ticket: UInt64
-    private let desk: PairingDesk
+    private let desk: PairingGate
     private let state: Mutex<State>
 
     init(
-        _ machine: PairingMachine, peer: PeerID, ticket: UInt64, desk: PairingDesk,
+        _ machine: PairingMachine, peer: PeerID, ticket: UInt64, desk: PairingGate,
         now: ContinuousClock.Instant, deadline: ContinuousClock.Instant
     ) {
         self.peer = peer

@@ -21,7 +21,7 @@ package struct SecureConnection<Output: Sendable>: Sendable {
     package let remoteAddress: SocketAddress?
 
     /// The connection's place in its listener; nil if this side dialled.
-    package var place: ConnectionPlace?
+    package var place: ConnectionSlot?
 
     /// Derives a secret that only the two ends of this very connection know (RFC 5705, RFC 8446 section 7.5).
     ///
@@ -46,7 +46,7 @@ package struct SecureConnection<Output: Sendable>: Sendable {
 }
 
 /// A connection's entry in the count of its listener.
-package struct ConnectionPlace: Sendable {
+package struct ConnectionSlot: Sendable {
     package let address: AddressKey
     /// Whether the peer was a contact when it connected.
     package let isContact: Bool

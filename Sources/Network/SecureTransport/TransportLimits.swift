@@ -59,7 +59,7 @@ package struct TransportLimits: Sendable {
     /// How long a stranger's connection must be idle before another stranger's displaces it. A contact's connection
     /// displaces it at once.
     package var displaceableAfter: Duration = .seconds(5)
-    /// Whether strangers enter, as `ConnectionPlace.enter` says. Before it their connections make room at once, idle ones
+    /// Whether strangers enter, as `ConnectionSlot.enter` says. Before it their connections make room at once, idle ones
     /// first; after it they make no room, and have the places that others reserve for contacts.
     package var strangersEnter = false
     /// Maximum number of connections of one address that have entered.

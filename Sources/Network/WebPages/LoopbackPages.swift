@@ -30,7 +30,7 @@ package struct LoopbackPages: Sendable {
     /// A connection of a browser, or of another program.
     package struct Visit: Sendable {
         package let connection: HTTPServer.Connection
-        private let place: ConnectionPlace?
+        private let place: ConnectionSlot?
 
         fileprivate init(_ connection: SecureConnection<HTTPServer.Connection>) {
             (self.connection, place) = (connection.output, connection.place)

@@ -167,7 +167,7 @@ struct ResealingTests {
         try place.unlock()
         let arrival = try tree(place)
         let path = arrival.stored.path
-        let old = try InboxPlace(path, inbox: place.path)
+        let old = try FolderEntry(path, inbox: place.path)
         let staged = try #require(try place.stage("copy", kind: .tree) as? StagedFiles)
         let copy = try ResealedCopy(of: old, keys: nil, in: staged, .xxh3_128)
         try copy.check(old)
@@ -186,7 +186,7 @@ struct ResealingTests {
         let place = try SealedInbox()
         try place.unlock()
         let arrival = try place.inbox.receive("first", as: "a")
-        let old = try InboxPlace(arrival.stored.path, inbox: place.path)
+        let old = try FolderEntry(arrival.stored.path, inbox: place.path)
         let staged = try #require(try place.stage("copy") as? StagedFiles)
         let copy = try ResealedCopy(of: old, keys: nil, in: staged, .xxh3_128)
         try copy.check(old)
@@ -209,10 +209,10 @@ struct ResealingTests {
             }
         }
         makeFile(place.path + "/a-1.age", "another")
-        let other = try InboxPlace(place.path + "/a-1.age", inbox: place.path)
+        let other = try FolderEntry(place.path + "/a-1.age", inbox: place.path)
         var recorded = try #require(change)
         recorded.identity = try FileIdentity.of(other.name, in: other.folder.raw)
-        let mine = try InboxPlace(arrival.stored.path, inbox: place.path)
+        let mine = try FolderEntry(arrival.stored.path, inbox: place.path)
         let old = try FileIdentity.of(mine.name, in: mine.folder.raw)
         #expect(try place.inbox.finish(recorded, of: arrival, old: old) == nil)
         #expect(listing(of: place.path) == ["a", "a-1.age"])
@@ -250,7 +250,7 @@ struct ResealingTests {
         try place.unlock()
         // A name that ends as those of sealed files do.
         let arrival = kind == .tree ? try tree(place) : try place.inbox.receive("x", as: "a.age")
-        let before = try InboxPlace(arrival.stored.path, inbox: place.path)
+        let before = try FolderEntry(arrival.stored.path, inbox: place.path)
         let old = try FileIdentity.of(before.name, in: before.folder.raw)
         let (change, stored) = try place.inbox.reseal(arrival, as: .unlessOpen) { _ in }
         #expect(try place.inbox.finish(change, of: arrival, old: old) == stored)
@@ -273,7 +273,7 @@ struct ResealingTests {
         let arrival = try tree(place)
         let (change, stored) = try place.inbox.reseal(arrival, as: .unlessOpen) { _ in }
         makeTree(arrival.stored.path)
-        let left = try InboxPlace(arrival.stored.path, inbox: place.path)
+        let left = try FolderEntry(arrival.stored.path, inbox: place.path)
         let identity = try FileIdentity.of(left.name, in: left.folder.raw)
         let other = FileIdentity(device: identity.device, inode: identity.inode + 1)
         #expect(try place.inbox.finish(change, of: arrival, old: other) == stored)

@@ -14,7 +14,7 @@ final class LocalSendAnswers: Sendable {
     private static let correction: Duration = .seconds(6)
 
     private struct State {
-        var places = AnswerPlaces()
+        var places = AnswerSlots()
         var corrects = false
     }
 
@@ -86,7 +86,7 @@ final class LocalSendAnswers: Sendable {
 
 /// Which announcements are answered. Anybody can send them, with any fingerprints: so each source has a share of the
 /// places, and of those that are remembered.
-struct AnswerPlaces {
+struct AnswerSlots {
     /// Devices with which this one registers at the same time, and those of one source.
     static let atOnce = 8
     static let atOncePerSource = 2

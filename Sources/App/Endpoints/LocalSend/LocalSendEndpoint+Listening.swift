@@ -144,7 +144,7 @@ extension LocalSendEndpoint {
         }
     }
 
-    private func report(_ standing: MulticastStanding, port: Int, _ cycle: ListenerCycle) {
+    private func report(_ standing: MulticastState, port: Int, _ cycle: ListenerCycle) {
         if let obstacle = standing.obstacle, standing.interfaces.isEmpty {
             cycle.host.report(EndpointStatus(port: port, "not announced: \(obstacle)"))
         } else {

@@ -36,7 +36,7 @@ package struct LocalSendEndpoint: Endpoint {
     func group() throws -> MulticastGroup {
         let groups = LocalSendDialect.groups
         return try MulticastGroup(
-            MulticastPlace(ipv4: groups.v4, ipv6: groups.v6, port: UInt16(options.port)),
+            MulticastAddresses(ipv4: groups.v4, ipv6: groups.v6, port: UInt16(options.port)),
             denied: settings.current.denied, logger: logger)
     }
 

@@ -25,7 +25,7 @@ package struct GuestPage: Sendable {
 }
 
 /// Where and how guests find a page.
-package struct PagePlace: Sendable, Hashable {
+package struct PageAddress: Sendable, Hashable {
     /// The addresses with the port, as they stand in a URL; the one that guests reach most probably comes first.
     package var authorities: [String]
     /// The path that opens the page: it has a secret, which stays the same for a page.
@@ -36,7 +36,7 @@ package struct PagePlace: Sendable, Hashable {
     package var fingerprint: String?
 
     /// Whether no address leads to this machine from another one.
-    package var isLocal: Bool { PagePlace.areLocal(authorities) }
+    package var isLocal: Bool { PageAddress.areLocal(authorities) }
 
     /// Whether all of these addresses with a port are of loopback.
     package static func areLocal(_ authorities: [String]) -> Bool {
@@ -70,7 +70,7 @@ package protocol PageHosting: Sendable {
     func wait(until wanted: @Sendable (GuestPage?) -> Bool) async
 
     /// The page can be opened by guests.
-    func opened(_ page: GuestPage, at place: PagePlace)
+    func opened(_ page: GuestPage, at place: PageAddress)
 
     /// A guest has done something.
     func saw(_ step: GuestStep, on page: GuestPage)

@@ -6,7 +6,7 @@ import WaftDialect
 /// The steps of one sending.
 struct WaftSendJob: Sendable {
     let request: SendRequest
-    let course = WaftSendCourse()
+    let course = WaftSendProgress()
     let memory = SendMemory()
 
     private var sources: [any ItemSource] { request.sources }

@@ -68,7 +68,7 @@ extension WebEndpoint {
             }, pins: pins)
         await server.open(session)
         let tell = { @Sendable (shown: [String]) in
-            let place = PagePlace(
+            let place = PageAddress(
                 authorities: shown, path: session.path, pin: session.pin.text,
                 fingerprint: identity?.certificateFingerprint.text)
             pages.opened(page, at: place)

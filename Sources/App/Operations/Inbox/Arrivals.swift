@@ -50,7 +50,7 @@ package struct Arrivals: Sendable {
         }
     }
 
-    private func own(in inbox: String, _ people: Acquaintances) throws(WaftError) -> [EntryLine] {
+    private func own(in inbox: String, _ people: KnownPeers) throws(WaftError) -> [EntryLine] {
         let entries: [InboxListing.Entry]
         do throws(InboxError) {
             entries = try InboxListing.entries(at: inbox)
@@ -256,7 +256,7 @@ extension EntryLine {
     /// - Parameters:
     ///   - shownName: its name, or its path below the Inbox.
     ///   - known: its arrival.
-    fileprivate init(_ entry: InboxListing.Entry, shownName: String, _ known: JournalEntry?, _ people: Acquaintances) {
+    fileprivate init(_ entry: InboxListing.Entry, shownName: String, _ known: JournalEntry?, _ people: KnownPeers) {
         let arrival = known?.arrival
         let kind =
             switch entry.kind {

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Only of sendings that take longer than a second; a fault, or no receiver, changes nothing.
 final class SendingReports: SendingWatch {
-    private struct Course {
+    private struct Report {
         var transfer: MovingLine
         var reporting: Task<Void, Never>
         var isReported = false
@@ -20,7 +20,7 @@ final class SendingReports: SendingWatch {
     private static let patience: Duration = .seconds(2)
 
     private let receiver: ReceiverConnection
-    private let courses = Mutex<[String: Course]>([:])
+    private let courses = Mutex<[String: Report]>([:])
 
     init(_ receiver: ReceiverConnection) { self.receiver = receiver }
 
@@ -28,7 +28,7 @@ final class SendingReports: SendingWatch {
         courses.withLock { courses in
             if courses[transfer.transfer] == nil {
                 let reporting = Task { await report(transfer.transfer, cancellation) }
-                courses[transfer.transfer] = Course(transfer: transfer, reporting: reporting)
+                courses[transfer.transfer] = Report(transfer: transfer, reporting: reporting)
             }
             courses[transfer.transfer]?.transfer = transfer
         }

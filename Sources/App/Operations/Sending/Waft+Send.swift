@@ -44,7 +44,7 @@ extension SendStep {
     }
 
     /// - Parameter peer: as it was named.
-    init(_ event: SendEvent, to peer: String, _ people: Acquaintances) {
+    init(_ event: SendEvent, to peer: String, _ people: KnownPeers) {
         self =
             switch event {
             case .connected(let id, let name): .connected(people.person(id, callingItself: name))
@@ -135,7 +135,7 @@ extension Waft {
     }
 
     private static func lines(
-        _ report: SendReport, to peer: String, _ people: Acquaintances, isAwaited: Bool
+        _ report: SendReport, to peer: String, _ people: KnownPeers, isAwaited: Bool
     ) -> [SentLine] {
         let isKnown = report.peer.provenText != nil || report.name != nil
         let person = isKnown ? people.person(report.peer, callingItself: report.name).fields : nil

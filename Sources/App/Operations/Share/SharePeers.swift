@@ -27,9 +27,9 @@ package struct SharePeers: Sendable {
     }
 
     let finder: PeerFinder
-    private let people: Acquaintances
+    private let people: KnownPeers
 
-    init(_ finder: PeerFinder, _ people: Acquaintances) {
+    init(_ finder: PeerFinder, _ people: KnownPeers) {
         (self.finder, self.people) = (finder, people)
     }
 

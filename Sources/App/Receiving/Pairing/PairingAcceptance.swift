@@ -12,9 +12,9 @@ import Synchronization
 /// Pairing mode of a receiver, as its user sees it: a command opens it, follows it and answers for the user; connections
 /// come and go.
 ///
-/// One command at a time has it. It ends by itself: see `PairingDesk`, and when the command is not heard of any more.
+/// One command at a time has it. It ends by itself: see `PairingGate`, and when the command is not heard of any more.
 final class PairingAcceptance: Sendable {
-    let desk: PairingDesk
+    let desk: PairingGate
     /// The name that this peer gives itself.
     var ownName: String { naming() }
     private let naming: @Sendable () -> String
@@ -64,7 +64,7 @@ final class PairingAcceptance: Sendable {
         own: PeerID, name: @escaping @autoclosure @Sendable () -> String, contacts: ContactBook,
         blocking: BlockingExecutor, logger: Logger
     ) {
-        desk = PairingDesk(own: own)
+        desk = PairingGate(own: own)
         naming = name
         self.contacts = contacts
         self.blocking = blocking

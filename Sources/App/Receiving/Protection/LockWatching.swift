@@ -13,7 +13,7 @@ struct LockWatching: Sendable {
     private let vault: Vault
     private let settings: LiveSettings
     private let changes: Broadcast<Void>
-    private let desk: LockDesk
+    private let desk: LockControl
     private let keyring: any IdentityKeeper
     private let sessionLock: SessionLock
     private let appeared: @Sendable () -> Void
@@ -24,7 +24,7 @@ struct LockWatching: Sendable {
     ///   - keyring: asks nobody.
     ///   - appeared: called when a person is at the machine.
     init(
-        _ vault: Vault, settings: LiveSettings, changes: Broadcast<Void>, desk: LockDesk,
+        _ vault: Vault, settings: LiveSettings, changes: Broadcast<Void>, desk: LockControl,
         keyring: any IdentityKeeper = KeyringKeeper(.silent), sessionLock: SessionLock = SessionLock(),
         appeared: @escaping @Sendable () -> Void, logger: Logger
     ) {
@@ -85,7 +85,7 @@ struct LockWatching: Sendable {
         switch event {
         case .locked(.sleep):
             lookingUp.cancel()
-            await desk.lock(because: .sleep, within: LockDesk.graceBeforeSleep)
+            await desk.lock(because: .sleep, within: LockControl.graceBeforeSleep)
         case .locked(let reason):
             lookingUp.cancel()
             // Not awaited: the machine may go to sleep in the meantime.

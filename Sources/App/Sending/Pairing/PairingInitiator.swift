@@ -38,12 +38,12 @@ package struct PairingInitiator: Sendable {
     private let finder: PeerFinder
     private let contacts: ContactBook
     private let ownName: String
-    private let desk: PairingDesk
+    private let desk: PairingGate
 
     /// - Parameter own: the id of this peer.
     package init(own: PeerID, finder: PeerFinder, contacts: ContactBook, ownName: String) {
         (self.finder, self.contacts, self.ownName) = (finder, contacts, ownName)
-        desk = PairingDesk(own: own)
+        desk = PairingGate(own: own)
     }
 
     /// - Parameters:

@@ -24,11 +24,11 @@ extension Home {
             device: DeviceKind.own == "computer" ? nil : DeviceKind.own,
             rule: live?.current.eligibility ?? settings.eligibility,
             hook: includingHook ? settings.hook.map { configuredHook($0, settings) } : nil,
-            closed: ClosedPlaces(
+            closed: ClosedPaths(
                 [
-                    ClosedPlaces.Place(configuration, "the folder of Waft's configuration"),
-                    ClosedPlaces.Place(state, "the folder of Waft's state"),
-                    ClosedPlaces.Place(run, "the folder of Waft's control socket"),
+                    ClosedPaths.ClosedPath(configuration, "the folder of Waft's configuration"),
+                    ClosedPaths.ClosedPath(state, "the folder of Waft's state"),
+                    ClosedPaths.ClosedPath(run, "the folder of Waft's control socket"),
                 ], inbox: inbox),
             firstLaunches: FirstLaunches(path: state + "/first-launches.json")
         )

@@ -7,7 +7,7 @@ struct AskedOffer {
     var offer: Offer
     /// The sender's identifier of the transfer.
     var identifier: String?
-    private(set) var places = AnnouncedPlaces()
+    private(set) var places = AnnouncedItems()
     /// The links; their item numbers follow those of the files.
     var links: [(item: Int, contents: ByteBuffer)] = []
     /// Items that are stored under a name other than the announced one.
@@ -72,7 +72,7 @@ extension AskReading.File {
 }
 
 /// The places of a question's items in the archive.
-struct AnnouncedPlaces {
+struct AnnouncedItems {
     /// Item numbers by the paths of their members. Files with the same path come in the order of the question.
     private var items: [String: [Int]] = [:]
     /// Paths of the announced folders.

@@ -12,7 +12,7 @@ struct AskedFiles {
     /// As it describes itself.
     let sender: LocalSendDevice
     /// By the files' ids.
-    let places: [String: OfferedFiles.Place]
+    let places: [String: OfferedFiles.Member]
     /// The contents of a message, which come with the question.
     let message: [UInt8]?
     /// Names that could not be kept.
@@ -33,7 +33,7 @@ struct AskedFiles {
             return
         }
         var files = OfferedFiles(registry)
-        var places: [String: OfferedFiles.Place] = [:]
+        var places: [String: OfferedFiles.Member] = [:]
         var odd: TransferError?
         for file in question.files.sorted(by: { ($0.value.fileName, $0.key) < ($1.value.fileName, $1.key) }) {
             guard file.key == file.value.id, file.key.utf8.count <= LocalSendLimits.identifierBytes else {
@@ -55,7 +55,7 @@ struct AskedFiles {
 
     private static func add(
         _ file: LocalSendFile, to files: inout OfferedFiles, _ registry: TypeRegistry
-    ) throws(TransferError) -> OfferedFiles.Place {
+    ) throws(TransferError) -> OfferedFiles.Member {
         // A checksum that cannot be read was meant to be compared: without it the file would pass unchecked.
         let digest = file.sha256.flatMap { Digest("\(DigestAlgorithm.sha256.rawValue):\($0.lowercased())") }
         guard digest != nil || file.sha256 == nil else { throw malformed("the sha256 of a file is none") }

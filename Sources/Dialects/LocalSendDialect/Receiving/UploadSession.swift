@@ -22,7 +22,7 @@ final class UploadSession: Sendable {
     /// A file that may come.
     struct Ticket: Sendable {
         var id: String
-        var place: OfferedFiles.Place
+        var place: OfferedFiles.Member
     }
 
     /// Why a request for a file is refused.
@@ -54,7 +54,7 @@ final class UploadSession: Sendable {
     let offer: Offer
     let sender: LocalSendDevice
     let visitor: Visitor
-    private let places: [String: OfferedFiles.Place]
+    private let places: [String: OfferedFiles.Member]
     private let state: Mutex<State>
     private let turns = Turnstile()
     private let contents: ScatteredContents
@@ -165,7 +165,7 @@ final class UploadSession: Sendable {
 extension ScatteredContents {
     /// Takes one file. Called in the turnstile of its session only.
     fileprivate func take<Bytes>(
-        _ place: OfferedFiles.Place, next: () async throws -> Bytes?,
+        _ place: OfferedFiles.Member, next: () async throws -> Bytes?,
         write: (Bytes, (UnsafeRawBufferPointer) throws(TransferError) -> Void) throws(TransferError) -> Void
     ) async throws {
         try begin(place)

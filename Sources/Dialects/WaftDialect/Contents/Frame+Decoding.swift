@@ -60,14 +60,14 @@ extension Frame {
 /// The places of one frame's fields in its payload, by tag. Copies and allocates nothing, because a tree of small files
 /// has five such frames for each file.
 private struct Fields {
-    private struct Place {
+    private struct Position {
         var start = 0
         /// Negative if the field is missing.
         var length = -1
     }
 
     private let payload: ByteBuffer
-    private var places = InlineArray<11, Place>(repeating: Place())
+    private var places = InlineArray<11, Position>(repeating: Position())
 
     init(_ payload: ByteBuffer) throws(TransferError) {
         self.payload = payload
@@ -76,7 +76,7 @@ private struct Fields {
             guard let (tag, length) = rest.readMultipleIntegers(as: (UInt8, UInt16).self),
                 length <= rest.readableBytes
             else { throw FrameDecoder.malformed("a field is cut short") }
-            let place = Place(start: rest.readerIndex, length: Int(length))
+            let place = Position(start: rest.readerIndex, length: Int(length))
             rest.moveReaderIndex(forwardBy: Int(length))
             guard let known = FieldTag(rawValue: tag) else { continue }
             guard places[Int(known.rawValue)].length < 0 else {
@@ -86,7 +86,7 @@ private struct Fields {
         }
     }
 
-    private func place(of tag: FieldTag) -> Place? {
+    private func place(of tag: FieldTag) -> Position? {
         let place = places[Int(tag.rawValue)]
         return place.length < 0 ? nil : place
     }

@@ -27,7 +27,7 @@ struct KeptList {
     /// Item, hash of the path, size, exponent of the block's size.
     static let headBytes = 4 + 8 + 8 + 1
 
-    private typealias Place = (item: UInt32, pathHash: UInt64)
+    private typealias Key = (item: UInt32, pathHash: UInt64)
 
     /// One file of the list.
     struct File {
@@ -71,14 +71,14 @@ struct KeptList {
         starts.sort { Self.place(list, $0) < Self.place(list, $1) }
     }
 
-    private static func place(_ list: ByteBuffer, _ start: UInt32) -> Place {
+    private static func place(_ list: ByteBuffer, _ start: UInt32) -> Key {
         let index = list.readerIndex + Int(start)
         // The initializer has read these bytes before.
         return (list.getInteger(at: index) ?? 0, list.getInteger(at: index + 4) ?? 0)
     }
 
     /// The start of a file's record; if there are several, any of them.
-    private func start(of place: Place) -> Int? {
+    private func start(of place: Key) -> Int? {
         var (low, high) = (0, starts.count)
         while low < high {
             let middle = (low + high) / 2

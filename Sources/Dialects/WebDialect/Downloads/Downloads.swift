@@ -54,7 +54,7 @@ final class Downloads: Sendable {
 
     /// Takes the place of a download, which is free again when the last reference goes.
     /// - Throws: `Full`.
-    func begin(from address: AddressKey?) throws -> Place {
+    func begin(from address: AddressKey?) throws -> Slot {
         let claim = room.claim(isContact: false)
         guard claim.take(WebLimits.bytesPerDownload) else { throw Full() }
         let isFree = state.withLock { state in
@@ -63,7 +63,7 @@ final class Downloads: Sendable {
             return true
         }
         guard isFree else { throw Full() }
-        return Place(self, address, claim)
+        return Slot(self, address, claim)
     }
 
     private func end(_ address: AddressKey?) {
@@ -121,7 +121,7 @@ final class Downloads: Sendable {
     }
 
     /// One download.
-    final class Place: Sendable {
+    final class Slot: Sendable {
         private let downloads: Downloads
         private let address: AddressKey?
         private let claim: MemoryClaim

@@ -149,7 +149,7 @@ final class GuestOffer: Sendable {
         for item in items.texts.keys where isAccepted[item] { counts[item] = 1 }
         let contents = ScatteredContents(transfer, filesLeft: counts)
         for (item, text) in items.texts.sorted(by: { $0.key < $1.key }) where isAccepted[item] {
-            let place = OfferedFiles.Place(item: item, size: UInt64(text.count))
+            let place = OfferedFiles.Member(item: item, size: UInt64(text.count))
             var fault: TransferError?
             do throws(TransferError) {
                 try contents.take(place, text)
@@ -282,7 +282,7 @@ extension GuestOffer.State {
 
 extension ScatteredContents {
     /// Takes a file whose contents are here.
-    fileprivate func take(_ place: OfferedFiles.Place, _ bytes: [UInt8]) throws(TransferError) {
+    fileprivate func take(_ place: OfferedFiles.Member, _ bytes: [UInt8]) throws(TransferError) {
         try begin(place)
         do throws(TransferError) {
             try ByteBuffer(bytes: bytes).withUnsafeReadableBytes { (raw) throws(TransferError) in try write(raw) }

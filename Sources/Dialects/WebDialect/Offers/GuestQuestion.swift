@@ -26,7 +26,7 @@ struct GuestItems {
     /// A file of the question.
     struct File {
         var name: String
-        var place: OfferedFiles.Place
+        var place: OfferedFiles.Member
     }
 
     let offer: Offer

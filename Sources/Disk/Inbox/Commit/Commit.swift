@@ -46,8 +46,8 @@ struct Commit {
     mutating func run(
         into inbox: () throws(TransferError) -> OpenFolder,
         at path: String,
-        lastNumber: (LastNumbers.Place) -> Int,
-        remember: (Int, LastNumbers.Place) -> Void,
+        lastNumber: (LastNumbers.EntryName) -> Int,
+        remember: (Int, LastNumbers.EntryName) -> Void,
         announcing: ([FileIdentity?]) throws(TransferError) -> Void
     ) -> [Result<StoredItem, TransferError>] {
         let contents = take()
@@ -224,15 +224,15 @@ struct Commit {
     private func place(
         _ item: Item,
         in folder: OpenFolder,
-        _ lastNumber: (LastNumbers.Place) -> Int,
-        _ remember: (Int, LastNumbers.Place) -> Void
+        _ lastNumber: (LastNumbers.EntryName) -> Int,
+        _ remember: (Int, LastNumbers.EntryName) -> Void
     ) throws(TransferError) -> SafeName {
         let staged = item.staged
         let isSealedFile = staged.sealing != nil && !staged.isTree
         let room = isSealedFile ? SealedName.maximumBytes : SafeName.maximumBytes
         // The ending of a sealed file needs room. An item that is sealed later keeps its name.
         let name = item.replacing == nil ? item.name.shortened(to: room) : item.name
-        let place = LastNumbers.Place(folder: item.folder, name: name)
+        let place = LastNumbers.EntryName(folder: item.folder, name: name)
         do throws(SystemError) {
             // A handler may have just removed the mark. A received file must not take its place.
             let isMark = item.folder == nil && name.text == InboxMark.name

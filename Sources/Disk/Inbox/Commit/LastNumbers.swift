@@ -7,17 +7,17 @@ struct LastNumbers {
     static let limit = 4_096
 
     /// A name in the Inbox, or in a folder below it.
-    struct Place: Hashable {
+    struct EntryName: Hashable {
         var folder: SafeRelativePath?
         var name: SafeName
     }
 
-    private var numbers: [Place: Int] = [:]
+    private var numbers: [EntryName: Int] = [:]
 
-    subscript(place: Place) -> Int { numbers[place] ?? 0 }
+    subscript(place: EntryName) -> Int { numbers[place] ?? 0 }
 
     /// - Parameter number: 0 if the plain name was free: the earlier items with this name may have left the Inbox.
-    mutating func remember(_ number: Int, for place: Place) {
+    mutating func remember(_ number: Int, for place: EntryName) {
         guard number > 0 else {
             numbers[place] = nil
             return

@@ -12,7 +12,7 @@ package enum InboxContents {
     ///   compared.
     package static func beginning(of arrival: Arrival, inbox: String, keys: FileKeys, limit: Int) -> [UInt8]? {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
-        guard let place = try? InboxPlace(arrival.stored.path, inbox: inbox),
+        guard let place = try? FolderEntry(arrival.stored.path, inbox: inbox),
             case let raw = openat(place.folder.raw, place.name, flags), raw >= 0,
             let file = try? SealedFile.open(FileDescriptor(owning: raw), keys)
         else { return nil }
@@ -69,7 +69,7 @@ package enum InboxContents {
 
     /// The file of an item.
     private static func file(of arrival: Arrival, _ inbox: String) throws(SystemError) -> FileDescriptor {
-        let place = try InboxPlace(arrival.stored.path, inbox: inbox)
+        let place = try FolderEntry(arrival.stored.path, inbox: inbox)
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         let file = FileDescriptor(owning: try systemCall { openat(place.folder.raw, place.name, flags) })
         var status = stat()

@@ -64,7 +64,7 @@ package enum InboxLeaving {
     /// - Returns: false if the item was gone already.
     package static func remove(_ arrival: Arrival, inbox: String) throws(LeavingError) -> Bool {
         let what = "cannot remove \(arrival.stored.name)"
-        let place: InboxPlace
+        let place: FolderEntry
         do throws(LeavingError) {
             place = try self.place(arrival, inbox: inbox, what)
         } catch {
@@ -82,9 +82,9 @@ package enum InboxLeaving {
 
     private static func place(
         _ arrival: Arrival, inbox: String, _ what: String
-    ) throws(LeavingError) -> InboxPlace {
+    ) throws(LeavingError) -> FolderEntry {
         do throws(SystemError) {
-            let place = try InboxPlace(arrival.stored.path, inbox: inbox)
+            let place = try FolderEntry(arrival.stored.path, inbox: inbox)
             let kind = try place.status().st_mode & S_IFMT
             guard kind == (arrival.item.kind == .tree ? S_IFDIR : S_IFREG) else { throw SystemError(ENXIO) }
             return place
@@ -147,7 +147,7 @@ package enum InboxLeaving {
 /// One item that leaves the Inbox.
 private struct Taking {
     let arrival: Arrival
-    let place: InboxPlace
+    let place: FolderEntry
     /// Path of the Inbox.
     let inbox: String
     /// The target folder.

@@ -17,7 +17,7 @@ package enum InboxRenames {
     ///   - inbox: absolute path of the Inbox.
     /// - Returns: the new places of those that are no longer at theirs. An item whose place another program's file has taken
     ///   stays there: editors replace files so.
-    package static func find(_ items: [ItemPlace], inbox: String) -> [ArrivalNumber: StoredItem] {
+    package static func find(_ items: [JournaledItem], inbox: String) -> [ArrivalNumber: StoredItem] {
         let byInode = Dictionary(items.map { ($0.identity.inode, $0) }) { first, _ in first }
         let lost = items.filter { isLost($0, byInode, inbox: inbox) }
         guard !lost.isEmpty, let root = try? FileDescriptor.opening(inbox, O_RDONLY | O_DIRECTORY) else { return [:] }
@@ -28,7 +28,7 @@ package enum InboxRenames {
         return search.found
     }
 
-    private static func isLost(_ item: ItemPlace, _ byInode: [UInt64: ItemPlace], inbox: String) -> Bool {
+    private static func isLost(_ item: JournaledItem, _ byInode: [UInt64: JournaledItem], inbox: String) -> Bool {
         // Items of an Inbox at another place are not looked for here.
         guard PathText.part(of: item.stored.path, below: inbox) != nil else { return false }
         var status = stat()
@@ -38,13 +38,13 @@ package enum InboxRenames {
         return byInode[UInt64(status.st_ino)].map { isThat($0, item.stored.path, status) } ?? false
     }
 
-    private static func isThat(_ item: ItemPlace, _ path: String, _ status: stat) -> Bool {
+    private static func isThat(_ item: JournaledItem, _ path: String, _ status: stat) -> Bool {
         status.st_mode & S_IFMT == (item.kind == .tree ? S_IFDIR : S_IFREG)
             && ExtendedAttributes.read(Provenance.transfer, of: path) == Array(item.transfer.text.utf8)
     }
 
     private struct Search {
-        let lost: [UInt64: ItemPlace]
+        let lost: [UInt64: JournaledItem]
         let trees: Set<UInt64>
         var found: [ArrivalNumber: StoredItem] = [:]
         var seen = 0

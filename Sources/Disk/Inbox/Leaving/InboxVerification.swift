@@ -71,10 +71,10 @@ package enum InboxVerification {
         keys: FileKeys? = nil,
         progressed: (Int) throws(StoredDigestError) -> Void = { _ in }
     ) throws(StoredDigestError) -> ItemFinding {
-        let place: InboxPlace
+        let place: FolderEntry
         let status: stat
         do {
-            place = try InboxPlace(arrival.stored.path, inbox: inbox)
+            place = try FolderEntry(arrival.stored.path, inbox: inbox)
             status = try place.status()
         } catch {
             switch error.number {
@@ -109,7 +109,7 @@ package enum InboxVerification {
     }
 
     private static func read(
-        _ place: InboxPlace, _ arrival: Arrival, isTree: Bool, _ ignoringModes: Bool,
+        _ place: FolderEntry, _ arrival: Arrival, isTree: Bool, _ ignoringModes: Bool,
         _ progressed: (Int) throws(StoredDigestError) -> Void
     ) throws(StoredDigestError) -> ItemFinding {
         let now: StoredDigest
@@ -146,7 +146,7 @@ package enum InboxVerification {
 
     /// Opens a sealed item that is as it was stored: every part of it must be authentic.
     private static func open(
-        _ place: InboxPlace, _ arrival: Arrival, isTree: Bool, _ keys: FileKeys?,
+        _ place: FolderEntry, _ arrival: Arrival, isTree: Bool, _ keys: FileKeys?,
         _ ignoringModes: Bool, _ progressed: (Int) throws(StoredDigestError) -> Void
     ) throws(StoredDigestError) -> ItemFinding {
         var finding = ItemFinding(state: .ok)

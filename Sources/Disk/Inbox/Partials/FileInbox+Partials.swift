@@ -194,7 +194,7 @@ private struct KeptReading: ~Copyable {
     private mutating func sumUp(
         sealed file: Int32, _ sealing: ItemSealing, item: String, _ pathHash: UInt64
     ) throws -> KeptFile? {
-        let chunkKey = sealing.kept.chunkKey(KeptSealers.Place(item: item, pathHash: pathHash))
+        let chunkKey = sealing.kept.chunkKey(KeptSealers.SealedFile(item: item, pathHash: pathHash))
         let source = try SealedFile.open(
             FileDescriptor.copy(of: file), sealing.keys, chunkKey: chunkKey, isPart: true)
         guard source.size > 0 else { return nil }

@@ -25,7 +25,7 @@ enum ArrivedContents {
     ///   - inbox: path of the Inbox.
     ///   - fromDisk: as in `StoredDigest.read`.
     static func areIn(
-        _ name: String, in folder: Int32, _ arrival: Arrival, at place: InboxPlace, _ keys: FileKeys,
+        _ name: String, in folder: Int32, _ arrival: Arrival, at place: FolderEntry, _ keys: FileKeys,
         inbox: String, keepsModes: Bool = true, fromDisk: Bool = false
     ) throws(StoredDigestError) -> Bool {
         guard let arrived = keys.contentDigests(of: arrival) else { return false }

@@ -112,7 +112,7 @@ package struct ClearFolder: Sendable {
         remove(arrival.number, of: program)
         let name = arrival.stored.name.text
         do {
-            let place = try InboxPlace(arrival.stored.path, inbox: inbox)
+            let place = try FolderEntry(arrival.stored.path, inbox: inbox)
             try systemCall { mkdir(holder, 0o700) }
             let folder = try FileDescriptor.opening(holder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 4_096)
@@ -152,7 +152,7 @@ package struct ClearFolder: Sendable {
         }
         flock(programs.raw, LOCK_EX)
         defer { withExtendedLifetime(programs) {} }
-        if let place = try? InboxPlace(arrival.stored.path, inbox: inbox),
+        if let place = try? FolderEntry(arrival.stored.path, inbox: inbox),
             let folder = try? FileDescriptor.opening(
                 holder(arrival.number, program), O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
             (try? ArrivedContents.areIn(name, in: folder.raw, arrival, at: place, keys, inbox: inbox)) == true
@@ -163,7 +163,7 @@ package struct ClearFolder: Sendable {
     }
 
     /// The state of a clear copy after its call.
-    package enum Standing: Hashable, Sendable {
+    package enum CopyState: Hashable, Sendable {
         case there
         /// A program has moved or removed it.
         case taken
@@ -173,7 +173,7 @@ package struct ClearFolder: Sendable {
 
     /// Removes the clear copy of an item.
     @discardableResult
-    package func remove(_ number: ArrivalNumber, of program: String) -> Standing {
+    package func remove(_ number: ArrivalNumber, of program: String) -> CopyState {
         guard let folder = try? FileDescriptor.opening(holder(number, program), O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
             var contents = try? FolderContents.make(of: folder.raw),
             let parent = try? FileDescriptor.opening(path + "/" + program, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)

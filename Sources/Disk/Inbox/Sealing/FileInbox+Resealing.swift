@@ -40,7 +40,7 @@ extension FileInbox {
         try checkKeys(for: arrival, as: protection)
         guard let arrived = contentDigests(of: arrival) else { throw LeavingError(.locked, "\(what): Waft is locked") }
         do {
-            let old = try InboxPlace(arrival.stored.path, inbox: path)
+            let old = try FolderEntry(arrival.stored.path, inbox: path)
             let copy = try copy(old, arrival, arrived, as: protection)
             let sealed = try copy.staged.sealedDigests(
                 of: ContentDigests(lasting: copy.contents, sent: arrived.sent, own: arrived.own))
@@ -101,7 +101,7 @@ extension FileInbox {
         // A number of a file that has gone is given to another in time.
         guard try holds(found, resealing.digest, isTree: arrival.item.kind == .tree) else { return nil }
         do throws(SystemError) {
-            let place = try InboxPlace(arrival.stored.path, inbox: path)
+            let place = try FolderEntry(arrival.stored.path, inbox: path)
             try Self.remove(place, old)
         } catch  where error.number == ENOENT {
             // It is gone already.
@@ -115,7 +115,7 @@ extension FileInbox {
     /// - Throws: `storage` if it cannot be read now.
     private func holds(_ stored: StoredItem, _ digest: Digest, isTree: Bool) throws(TransferError) -> Bool {
         do {
-            let place = try InboxPlace(stored.path, inbox: path)
+            let place = try FolderEntry(stored.path, inbox: path)
             return try StoredDigest.read(
                 place.name, in: place.folder.raw, isTree: isTree, algorithm: digest.algorithm,
                 ignoringModes: staging?.abilities.keepsModes == false
@@ -130,7 +130,7 @@ extension FileInbox {
     /// Writes the contents of an item into staging.
     /// - Throws: `LeavingError` `different` if they are not as they arrived; else as `ResealedCopy`.
     private func copy(
-        _ place: InboxPlace, _ arrival: Arrival, _ arrived: ContentDigests, as protection: ProtectionClass
+        _ place: FolderEntry, _ arrival: Arrival, _ arrived: ContentDigests, as protection: ProtectionClass
     ) throws -> ResealedCopy {
         let isTree = arrival.item.kind == .tree
         let keys = arrival.protection.isSealed ? vault.map { FileKeys($0, for: .admitted) } : nil
@@ -171,7 +171,7 @@ extension FileInbox {
     }
 
     /// Removes an entry with its contents, unless something else is in its place by now.
-    private static func remove(_ place: InboxPlace, _ identity: FileIdentity) throws(SystemError) {
+    private static func remove(_ place: FolderEntry, _ identity: FileIdentity) throws(SystemError) {
         // A disk can have another number after a reboot.
         guard try FileIdentity.of(place.name, in: place.folder.raw).inode == identity.inode else { return }
         try OwnTree.remove(place.name, in: place.folder.raw)

@@ -11,7 +11,7 @@ final class KeptSealers: Sendable {
     static let maximumCount = 32
 
     /// A file: the name of its item in the staging folder, and the hash of its path in the item.
-    struct Place: Hashable {
+    struct SealedFile: Hashable {
         var item: String
         var pathHash: UInt64
     }
@@ -35,7 +35,7 @@ final class KeptSealers: Sendable {
     }
 
     private struct State {
-        var kept: [Place: Kept] = [:]
+        var kept: [SealedFile: Kept] = [:]
 
         mutating func expire(at now: ContinuousClock.Instant) {
             kept = kept.filter { $0.value.until > now }
@@ -50,7 +50,7 @@ final class KeptSealers: Sendable {
     /// Keeps a sealer whose chunks are all in its file. The contents that wait for their chunk are forgotten.
     ///
     /// - Parameter endsAtLock: whether `lock` forgets it.
-    func put(_ sealer: consuming AgeSealer, for place: Place, endsAtLock: Bool = false) {
+    func put(_ sealer: consuming AgeSealer, for place: SealedFile, endsAtLock: Bool = false) {
         guard sealer.isUsable else { return }
         sealer.forgetTail()
         let kept = Kept(sealer, until: .now + Self.lifetime, endsAtLock: endsAtLock)
@@ -65,7 +65,7 @@ final class KeptSealers: Sendable {
     }
 
     /// Hands a sealer out, for one use, if it can go on behind so many bytes of contents and of the file.
-    func take(_ place: Place, contents: UInt64, file: UInt64) -> AgeSealer? {
+    func take(_ place: SealedFile, contents: UInt64, file: UInt64) -> AgeSealer? {
         state.withLock { state in
             state.expire(at: .now)
             guard let kept = state.kept.removeValue(forKey: place), kept.contents == contents, kept.file == file else {
@@ -75,7 +75,7 @@ final class KeptSealers: Sendable {
         }
     }
 
-    func chunkKey(_ place: Place) -> SecretBytes? {
+    func chunkKey(_ place: SealedFile) -> SecretBytes? {
         state.withLock { state in
             state.expire(at: .now)
             return state.kept[place]?.chunkKey

@@ -25,7 +25,7 @@ struct ResealedCopy: ~Copyable {
     ///   - staged: a new place in staging.
     ///   - algorithm: of the digest of the contents.
     /// - Throws: `SealedFileError`, `StoredDigestError`, `TransferError`, `SystemError`.
-    init(of place: InboxPlace, keys: FileKeys?, in staged: StagedFiles, _ algorithm: DigestAlgorithm) throws {
+    init(of place: FolderEntry, keys: FileKeys?, in staged: StagedFiles, _ algorithm: DigestAlgorithm) throws {
         self.staged = staged
         self.keys = keys
         state = DigestState(algorithm)
@@ -35,7 +35,7 @@ struct ResealedCopy: ~Copyable {
 
     deinit { buffer.deallocate() }
 
-    private mutating func tree(_ place: InboxPlace) throws -> Digest {
+    private mutating func tree(_ place: FolderEntry) throws -> Digest {
         var walk = try StoredTreeWalk(place.name, in: place.folder.raw, areSealed: keys != nil)
         var listing = TreeListing(state.algorithm)
         while let step = try walk.next() {
@@ -104,14 +104,14 @@ struct ResealedCopy: ~Copyable {
     }
 
     /// - Throws: `different` if another program has changed the item since it was read.
-    func check(_ place: InboxPlace) throws(StoredDigestError) {
+    func check(_ place: FolderEntry) throws(StoredDigestError) {
         guard try Self.lastChange(of: place, isTree: staged.isTree, areSealed: keys != nil) == lastChange else {
             throw StoredDigestError(.different, place.name, "it was changed meanwhile")
         }
     }
 
     private static func lastChange(
-        of place: InboxPlace, isTree: Bool, areSealed: Bool
+        of place: FolderEntry, isTree: Bool, areSealed: Bool
     ) throws(StoredDigestError) -> Timestamp? {
         guard isTree else { return (try? place.status()).map { Timestamp($0.st_ctim) } }
         var walk = try StoredTreeWalk(place.name, in: place.folder.raw, areSealed: areSealed)

@@ -41,7 +41,7 @@ extension StagedFiles {
         _ entry: FileEntry, _ name: String, in folder: Int32, _ sealing: ItemSealing, _ state: inout State,
         _ contents: (UnsafeRawBufferPointer) -> Void
     ) throws(SealedFileError) -> WritingFile {
-        let place = KeptSealers.Place(item: self.name, pathHash: KeptFile.pathHash(entry.path))
+        let place = KeptSealers.SealedFile(item: self.name, pathHash: KeptFile.pathHash(entry.path))
         let chunkKey = sealing.kept.chunkKey(place)
         let display = display(entry.path)
         let old = try reopenSealed(name, in: folder, entry)

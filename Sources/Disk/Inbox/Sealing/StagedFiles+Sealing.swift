@@ -61,7 +61,7 @@ extension StagedFiles {
         let path = file.entry.path
         guard let sealer = file.breakOff(), let sealing, isKeyed else { return }
         guard !sealing.isComplete || sealing.isUnlocked() else { return }
-        let place = KeptSealers.Place(item: name, pathHash: KeptFile.pathHash(path))
+        let place = KeptSealers.SealedFile(item: name, pathHash: KeptFile.pathHash(path))
         sealing.kept.put(sealer, for: place, endsAtLock: sealing.isComplete)
     }
 }

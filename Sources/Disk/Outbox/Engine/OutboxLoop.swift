@@ -161,7 +161,7 @@ struct OutboxLoop {
 
     /// The remaining wait of a job, at most its whole delay, because clocks are set back. A job that was being sent
     /// when the program died is tried at once.
-    private static func wait(for standing: OutboxStanding, at now: WallTime) -> Duration {
+    private static func wait(for standing: JobStatus, at now: WallTime) -> Duration {
         guard standing.state == .waiting else { return .zero }
         let rest = standing.due.subtractingReportingOverflow(now.milliseconds)
         guard !rest.overflow, rest.partialValue > 0 else { return .zero }

@@ -29,11 +29,11 @@ package struct OutboxStore: Sendable {
     /// A job and its state.
     package struct Record: Sendable, Equatable {
         package var job: OutboxJob
-        package var standing: OutboxStanding
+        package var standing: JobStatus
 
         package var number: JobNumber { job.number }
 
-        package init(job: OutboxJob, standing: OutboxStanding) {
+        package init(job: OutboxJob, standing: JobStatus) {
             self.job = job
             self.standing = standing
         }
@@ -70,7 +70,7 @@ package struct OutboxStore: Sendable {
     /// - Throws: `OutboxError`, `unknown` if the job does not exist.
     package func record(_ number: JobNumber) throws(OutboxError) -> Record {
         let job: OutboxJob = try document("job.json", of: number, orElse: nil)
-        let standing: OutboxStanding = try document("standing.json", of: number, orElse: OutboxStanding(job))
+        let standing: JobStatus = try document("standing.json", of: number, orElse: JobStatus(job))
         guard job.v == OutboxJob.version, job.number == number, !job.items.isEmpty else {
             throw OutboxError(.disk, "this version cannot read job \(number) of the outbox")
         }
@@ -121,7 +121,7 @@ package struct OutboxStore: Sendable {
     /// - Returns: the changed job; nil if `body` returned false.
     /// - Throws: `OutboxError`.
     package func change(
-        _ number: JobNumber, _ body: (OutboxJob, inout OutboxStanding) -> Bool
+        _ number: JobNumber, _ body: (OutboxJob, inout JobStatus) -> Bool
     ) throws(OutboxError) -> Record? {
         try locked { () throws(OutboxError) in
             var record = try record(number)

@@ -14,7 +14,7 @@ package final class ScatteredContents: @unchecked Sendable {
     }
 
     /// Begins a file, in its item and its folder. The last one must have ended, or been dropped.
-    package func begin(_ place: OfferedFiles.Place) throws(TransferError) {
+    package func begin(_ place: OfferedFiles.Member) throws(TransferError) {
         guard !isClosed else { throw TransferError(.notAccepted, "this transfer is over") }
         try transfer.beginItem(place.item)
         do throws(TransferError) {
@@ -38,13 +38,13 @@ package final class ScatteredContents: @unchecked Sendable {
     }
 
     /// All bytes of the file have come. `endItem` follows; after an error, `drop`.
-    package func endFile(_ place: OfferedFiles.Place) throws(TransferError) {
+    package func endFile(_ place: OfferedFiles.Member) throws(TransferError) {
         guard !isClosed else { throw TransferError(.notAccepted, "this transfer is over") }
         try transfer.endFile(digest: place.digest)
     }
 
     /// Stores the item of a file that has ended if it was the last one; otherwise the item waits for its next file.
-    package func endItem(_ place: OfferedFiles.Place) throws(TransferError) {
+    package func endItem(_ place: OfferedFiles.Member) throws(TransferError) {
         filesLeft[place.item, default: 1] -= 1
         guard filesLeft[place.item] == 0 else { return try transfer.setAsideItem() }
         try transfer.endItem(digest: nil)

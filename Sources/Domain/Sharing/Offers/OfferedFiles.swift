@@ -6,7 +6,7 @@ package import UniformTypes
 /// Files whose names share a first folder are one item, a folder. Other files are items of their own.
 package struct OfferedFiles {
     /// A file's place in the offer.
-    package struct Place: Sendable {
+    package struct Member: Sendable {
         package var item: Int
         /// In its folder; nil for an item that is this file.
         package var path: SafeRelativePath?
@@ -42,10 +42,10 @@ package struct OfferedFiles {
     /// - Throws: `protocolViolation`; `unsafeName` for a file that cannot be stored: the others stay as they are.
     package mutating func add(
         _ name: String, size: UInt64, said: UniformType?, modified: Timestamp?, digest: Digest? = nil
-    ) throws(TransferError) -> Place {
+    ) throws(TransferError) -> Member {
         guard size <= Limits.itemBytes else { throw Self.malformed("a file of \(size) bytes") }
         let names = try names(of: name)
-        var place = Place(item: items.count, size: size)
+        var place = Member(item: items.count, size: size)
         (place.modified, place.digest) = (modified, digest)
         if names.count == 1 {
             let type = AnnouncedType.of(said: said, name: names[0].text, kind: .file, registry)

@@ -96,7 +96,7 @@ struct CommandContext {
     }
 
     /// The peers that this user knows.
-    var people: Acquaintances { waft.people }
+    var people: KnownPeers { waft.people }
 
     /// The path of the Inbox, for verbs that read or change it.
     ///

@@ -7,7 +7,7 @@ import Synchronization
 /// Shows what happens at a receiver: for people, or as JSON events.
 struct ReceiverRendering: Sendable {
     private let json: Bool
-    private let courses = ReceivingCourses()
+    private let courses = ReceivingProgress()
 
     init(json: Bool) {
         self.json = json
@@ -116,8 +116,8 @@ enum ShownContents {
 }
 
 /// The progress lines of the transfers that come in.
-final class ReceivingCourses: Sendable {
-    private struct Course {
+final class ReceivingProgress: Sendable {
+    private struct Transfer {
         /// Escaped.
         var label: String
         /// The sender, escaped.
@@ -125,13 +125,13 @@ final class ReceivingCourses: Sendable {
         var line: ProgressLine?
     }
 
-    private let courses = Mutex<[String: Course]>([:])
+    private let courses = Mutex<[String: Transfer]>([:])
 
     func begin(_ offer: OfferLine, from sender: Person) {
         let only = offer.count == 1 ? offer.items.first : nil
         let items = only.map { TerminalText.escaped($0.name) } ?? "\(offer.count) items"
         courses.withLock {
-            $0[offer.transfer] = Course(label: "\(items) from \(sender.name)", sender: sender.line)
+            $0[offer.transfer] = Transfer(label: "\(items) from \(sender.name)", sender: sender.line)
         }
     }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// Shows how a sending goes: for people, or as JSON events.
 final class SendRendering: Sendable {
     /// The state of the sending to one peer.
-    private struct Course {
+    private struct PeerState {
         var peer: Person
         /// The item, or how many there are; escaped.
         var items = ""
@@ -17,7 +17,7 @@ final class SendRendering: Sendable {
     }
 
     private struct State {
-        var courses: [String: Course] = [:]
+        var courses: [String: PeerState] = [:]
     }
 
     private let json: Bool
@@ -50,7 +50,7 @@ final class SendRendering: Sendable {
         }
         switch step {
         case .connected(let person):
-            state.withLock { $0.courses[peer] = Course(peer: person) }
+            state.withLock { $0.courses[peer] = PeerState(peer: person) }
             status("waiting for \(person.line) to accept \(Glyph.ellipsis)")
         case .remarked(let line):
             Console.shared.endStatus()

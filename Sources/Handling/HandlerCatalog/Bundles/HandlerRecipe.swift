@@ -60,7 +60,7 @@ struct CheckedRecipe {
 
     /// - Throws: `CatalogError` `unfit`.
     init(
-        _ recipe: HandlerRecipe, registry: TypeRegistry, closed: ClosedPlaces, workingDirectory: String
+        _ recipe: HandlerRecipe, registry: TypeRegistry, closed: ClosedPaths, workingDirectory: String
     ) throws(CatalogError) {
         name = try Self.name(recipe.name)
         guard !recipe.types.isEmpty || !recipe.schemes.isEmpty else {

@@ -94,7 +94,7 @@ extension LaunchRules {
     }
 
     /// Why its sandbox cannot be set up, with the key at fault; nil if it can. Resolves links on the disk.
-    package func trouble(_ closed: ClosedPlaces) -> (key: LaunchRules.PathList, reason: String)? {
+    package func trouble(_ closed: ClosedPaths) -> (key: LaunchRules.PathList, reason: String)? {
         guard sandbox == .strict else { return nil }
         for path in readablePaths {
             if let reason = closed.trouble(path, .read) { return (.readable, reason) }

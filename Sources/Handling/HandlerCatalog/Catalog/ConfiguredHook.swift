@@ -22,7 +22,7 @@ package struct ConfiguredHook: Hashable, Sendable {
     }
 
     /// - Parameter dataFolder: absolute path of the folder where the hook may write.
-    func read(dataFolder: String, closed: ClosedPlaces) -> Reading {
+    func read(dataFolder: String, closed: ClosedPaths) -> Reading {
         var status = stat()
         guard stat(path, &status) == 0 else {
             return unusable(errno == ENOENT ? "is missing" : "cannot be looked at: \(SystemError.last)")

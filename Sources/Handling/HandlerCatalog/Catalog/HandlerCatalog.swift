@@ -19,7 +19,7 @@ package struct HandlerCatalog: Sendable {
     /// The program that the configuration names; nil for none.
     package let hook: ConfiguredHook?
     /// Places that no handler may access, including the folders of the handlers.
-    package let closed: ClosedPlaces
+    package let closed: ClosedPaths
     /// Records first launches; nil for no record.
     package let firstLaunches: FirstLaunches?
     /// The languages in which names of bundles are shown: `UserLanguages`. Empty for untranslated names.
@@ -35,7 +35,7 @@ package struct HandlerCatalog: Sendable {
         device: String? = nil,
         rule: @escaping @autoclosure @Sendable () -> EligibilityRule = .everything,
         hook: ConfiguredHook? = nil,
-        closed: ClosedPlaces = ClosedPlaces(),
+        closed: ClosedPaths = ClosedPaths(),
         firstLaunches: FirstLaunches? = nil
     ) {
         self.folders = folders
@@ -47,9 +47,9 @@ package struct HandlerCatalog: Sendable {
         self.hook = hook
         self.firstLaunches = firstLaunches
         var closed = closed
-        closed.add(folders.all.map { ClosedPlaces.Place($0.path, "a folder of handlers") })
-        closed.add([ClosedPlaces.Place(folders.data, "the folder of the data of handlers")])
-        closed.add([ClosedPlaces.Place(self.settingsFolder, "the folder of the settings of handlers")])
+        closed.add(folders.all.map { ClosedPaths.ClosedPath($0.path, "a folder of handlers") })
+        closed.add([ClosedPaths.ClosedPath(folders.data, "the folder of the data of handlers")])
+        closed.add([ClosedPaths.ClosedPath(self.settingsFolder, "the folder of the settings of handlers")])
         self.closed = closed
     }
 
@@ -102,7 +102,7 @@ package struct HandlerCatalog: Sendable {
         var closed = closed
         closed.add(
             bundles.filter(\.isLink).compactMap { bundle in
-                Paths.real(bundle.path).map { ClosedPlaces.Place($0, "the bundle of a handler") }
+                Paths.real(bundle.path).map { ClosedPaths.ClosedPath($0, "the bundle of a handler") }
             })
         return BundleFolder.Context(
             device: device, home: home, folders: folders, languages: languages, closed: closed,

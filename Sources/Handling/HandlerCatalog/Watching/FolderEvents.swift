@@ -10,7 +10,7 @@ final class FolderEvents {
             | IN_MOVE_SELF | IN_EXCL_UNLINK | IN_ONLYDIR)
 
     private let inotify: Inotify
-    private var interests: [Int32: CatalogPlaces.Interest] = [:]
+    private var interests: [Int32: WatchedPaths.Interest] = [:]
 
     /// - Throws: the kernel's error; the number of inotify objects of a user is limited.
     init() throws(SystemError) {
@@ -25,7 +25,7 @@ final class FolderEvents {
     /// - Parameter isAll: whether to stop watching all other folders.
     /// - Throws: the kernel's error, if it watches no more folders.
     /// - Returns: whether a folder is new, or was removed and made again: contents read from it may be old.
-    func cover(_ wanted: [String: CatalogPlaces.Interest], isAll: Bool) throws(SystemError) -> Bool {
+    func cover(_ wanted: [String: WatchedPaths.Interest], isAll: Bool) throws(SystemError) -> Bool {
         var isNew = false
         var covered = isAll ? [:] : interests
         for (path, interest) in wanted {
@@ -40,7 +40,7 @@ final class FolderEvents {
                 }
             }
             if interests[watch] == nil { isNew = true }
-            covered[watch, default: CatalogPlaces.Interest()].formUnion(interest)
+            covered[watch, default: WatchedPaths.Interest()].formUnion(interest)
         }
         for watch in interests.keys where covered[watch] == nil { inotify.unwatch(watch) }
         interests = covered

@@ -16,8 +16,8 @@ final class WatchCore: Sendable {
 
     /// The files that the snapshot was read from, and the time of the last comparison with the disk.
     private struct Look {
-        var places: CatalogPlaces
-        var stamps: [String: CatalogPlaces.Stamp]
+        var places: WatchedPaths
+        var stamps: [String: WatchedPaths.Stamp]
         var compared: ContinuousClock.Instant
     }
 
@@ -142,8 +142,8 @@ final class WatchCore: Sendable {
         try look.withLock { look throws(SystemError) in
             // Enough tries for every folder of a path to be made meanwhile. If they do not suffice, events follow.
             let tries = 16
-            var base = CatalogPlaces(catalog)
-            for _ in 0..<tries where try events.cover(base.interests, isAll: false) { base = CatalogPlaces(catalog) }
+            var base = WatchedPaths(catalog)
+            for _ in 0..<tries where try events.cover(base.interests, isAll: false) { base = WatchedPaths(catalog) }
             for bundle in catalog.list().bundles { base.add(bundle) }
             _ = try events.cover(base.interests, isAll: false)
             for _ in 0..<tries {
@@ -185,9 +185,9 @@ final class WatchCore: Sendable {
     ///
     /// Takes stamps before it reads the files, so that the next look finds a change made during the reading.
     @discardableResult
-    private func read(_ look: inout Look?) -> CatalogPlaces {
+    private func read(_ look: inout Look?) -> WatchedPaths {
         let now = ContinuousClock.now
-        var places = CatalogPlaces(catalog)
+        var places = WatchedPaths(catalog)
         var stamps = places.stamps()
         let list = catalog.list()
         for bundle in list.bundles { places.add(bundle) }

@@ -40,7 +40,7 @@ package struct OfferArbiter: Sendable {
 
     private let program: HandlerProgram
     private let runner: HandlerRunner
-    private let places = ArbiterPlaces(count: OfferArbiter.maximumAtOnce)
+    private let places = ArbiterSlots(count: OfferArbiter.maximumAtOnce)
 
     /// - Parameters:
     ///   - path: of the executable; a relative one is taken from the working directory.
@@ -191,7 +191,7 @@ private final class FirstLine: Sendable {
 }
 
 /// Places for programs that run at once.
-private final class ArbiterPlaces: Sendable {
+private final class ArbiterSlots: Sendable {
     private struct State {
         var free: Int
         var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []

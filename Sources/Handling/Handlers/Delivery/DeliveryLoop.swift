@@ -395,7 +395,7 @@ struct DeliveryLoop {
         group.addTask { engine.mailbox.post(.called(call, await engine.caller.call(call))) }
     }
 
-    private enum Place {
+    private enum Presence {
         case there
         /// The journal records that it has left.
         case left
@@ -403,7 +403,7 @@ struct DeliveryLoop {
         case unknown
     }
 
-    private func place(of arrival: Arrival) -> Place {
+    private func place(of arrival: Arrival) -> Presence {
         // Another item may have its name by now. A fault of the journal shows when the call is recorded.
         if (try? engine.journal.isThere(arrival.number)) == false { return .left }
         var status = stat()

@@ -49,34 +49,34 @@ enum SandboxRules {
     private static func restrictFiles(by plan: SandboxPlan, abi: Int) throws(SandboxError) {
         let rules = try LandlockRuleset.make(abi: abi, allowsNetwork: plan.allowsNetwork)
         // Missing places hold nothing to protect.
-        let forbidden = plan.forbiddenPlaces.compactMap { try? OpenPlace.make($0).path }
-        let inbox = try OpenPlace.make(plan.inbox)
+        let forbidden = plan.forbiddenPlaces.compactMap { try? OpenPath.make($0).path }
+        let inbox = try OpenPath.make(plan.inbox)
         // The Inbox may be inside a forbidden place: programs that may not see the Inbox get an empty folder there.
         if let covered = forbidden.first(where: { inbox.contains($0) }) {
             throw .notRestricted("\(plan.inbox) contains \(covered), which is closed to handlers")
         }
         try allow(.inbox, inbox, plan.inbox, rules)
         // They may be inside a forbidden place, and hold nothing else.
-        for folder in plan.copyFolders { try allow(.inbox, OpenPlace.make(folder), folder, rules) }
+        for folder in plan.copyFolders { try allow(.inbox, OpenPath.make(folder), folder, rules) }
 
-        let bundle = try OpenPlace.make(plan.bundle)
+        let bundle = try OpenPath.make(plan.bundle)
         if let covered = forbidden.first(where: { bundle.contains($0) && bundle.path != $0 }) {
             throw .notRestricted("\(plan.bundle) contains \(covered), which is closed to every handler")
         }
         try allow(.readable, bundle, plan.bundle, rules)
         // If the file is missing or no program, executing it reports that.
-        if let executable = try? OpenPlace.make(plan.executable), !executable.isFolder {
+        if let executable = try? OpenPath.make(plan.executable), !executable.isFolder {
             try allow(.readable, executable, plan.executable, rules)
         }
         for path in plan.readablePaths {
-            let place = try OpenPlace.make(path)
+            let place = try OpenPath.make(path)
             try refuseOverlap(place, path, forbidden)
             try allow(.readable, place, path, rules)
         }
         for (path, isNamed) in [(plan.dataFolder, false), (plan.temporaryFolder, false)]
             + plan.writablePaths.map({ ($0, true) })
         {
-            let place = try OpenPlace.make(path)
+            let place = try OpenPath.make(path)
             if isNamed { try refuseOverlap(place, path, forbidden) }
             // Rules only add: one that covers the Inbox, or a part of it, would undo those for the Inbox.
             guard !inbox.contains(place), !place.contains(inbox) else {
@@ -86,16 +86,16 @@ enum SandboxRules {
             if isNamed, bundle.isFolder { try refuseOverlap(place, path, [bundle.path]) }
             try allow(.writable, place, path, rules)
         }
-        for (path, _) in SystemPlaces.readable { try allowSystem(path, forbidden, rules) }
-        for path in SystemPlaces.devices {
-            if let place = try? OpenPlace.make(path) { try allow(.device, place, path, rules) }
+        for (path, _) in SystemPaths.readable { try allowSystem(path, forbidden, rules) }
+        for path in SystemPaths.devices {
+            if let place = try? OpenPath.make(path) { try allow(.device, place, path, rules) }
         }
         allowStreams(rules)
         try rules.restrictThisThread()
     }
 
     private static func allow(
-        _ rights: LandlockRights, _ place: borrowing OpenPlace, _ path: String, _ rules: borrowing LandlockRuleset
+        _ rights: LandlockRights, _ place: borrowing OpenPath, _ path: String, _ rules: borrowing LandlockRuleset
     ) throws(SandboxError) {
         guard rules.allow(rights, beneath: place.file) else {
             throw .notRestricted("no rule for \(path): \(SandboxError.lastCause)")
@@ -104,7 +104,7 @@ enum SandboxRules {
 
     /// - Throws: `SandboxError` if the place equals, contains or is inside a forbidden one.
     private static func refuseOverlap(
-        _ place: borrowing OpenPlace, _ path: String, _ forbidden: [String]
+        _ place: borrowing OpenPath, _ path: String, _ forbidden: [String]
     ) throws(SandboxError) {
         for closed in forbidden where place.contains(closed) || place.isIn(closed) {
             throw .notRestricted("\(path) and \(closed) overlap, and \(closed) is closed to handlers")
@@ -116,7 +116,7 @@ enum SandboxRules {
     private static func allowSystem(
         _ path: String, _ forbidden: [String], _ rules: borrowing LandlockRuleset
     ) throws(SandboxError) {
-        guard let place = try? OpenPlace.make(path) else { return }
+        guard let place = try? OpenPath.make(path) else { return }
         if forbidden.contains(where: { place.isIn($0) }) { return }
         guard forbidden.contains(where: { place.contains($0) }) else {
             try allow(.readable, place, path, rules)
@@ -198,7 +198,7 @@ struct LandlockRuleset: ~Copyable {
 
 /// The parts of the system that every hook can read, because ordinary programs need them. Users neither write them nor
 /// keep files there. Missing ones are skipped.
-enum SystemPlaces {
+enum SystemPaths {
     /// Folders and files, with the reason for each.
     static let readable: [(path: String, reason: String)] = [
         ("/usr", "programs, libraries and their data"),

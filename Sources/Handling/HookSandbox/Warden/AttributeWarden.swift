@@ -7,7 +7,7 @@ import Glibc
 /// the hook reaches no file and no file system elsewhere, even if it makes links meanwhile.
 struct AttributeWarden: ~Copyable {
     /// A place where the hook may write.
-    private struct Place {
+    private struct Root {
         /// Owned, open as long as the warden exists.
         let file: Int32
         let isFolder: Bool
@@ -21,15 +21,15 @@ struct AttributeWarden: ~Copyable {
     private static let maximumLabelName = 256
     private static let maximumLabel = 65_536
 
-    private let places: [Place]
+    private let places: [Root]
 
     /// - Parameter paths: the hook's writable paths; a missing one is skipped.
     init(_ paths: [String]) {
         places = paths.compactMap { path in
-            guard let place = try? OpenPlace.make(path) else { return nil }
+            guard let place = try? OpenPath.make(path) else { return nil }
             let file = fcntl(place.file, F_DUPFD_CLOEXEC, 3)
             guard file >= 0 else { return nil }
-            return Place(
+            return Root(
                 file: file, isFolder: place.isFolder, names: [Self.parts(path), Self.parts(place.path)])
         }
     }
@@ -89,7 +89,7 @@ struct AttributeWarden: ~Copyable {
     }
 
     /// Whether a path beneath a place leads to a file: also through a mount in the place.
-    private static func isReached(_ file: Int32, from place: Place, by rest: [String]) -> Bool {
+    private static func isReached(_ file: Int32, from place: Root, by rest: [String]) -> Bool {
         guard place.isFolder, !rest.isEmpty else { return false }
         let found = CLinuxShims_open_place_beneath(place.file, rest.joined(separator: "/"), 0)
         guard found >= 0 else { return false }
@@ -118,7 +118,7 @@ struct AttributeWarden: ~Copyable {
     }
 
     /// The place of a path, and the rest of the path. If `last` is 1, only the places' paths without links count.
-    private func place(_ parts: [String], last: Int = 0) -> (place: Place, rest: [String])? {
+    private func place(_ parts: [String], last: Int = 0) -> (place: Root, rest: [String])? {
         for place in places {
             for name in place.names.suffix(last == 0 ? 2 : last) where parts.starts(with: name) {
                 if place.isFolder || parts.count == name.count { return (place, Array(parts.dropFirst(name.count))) }

@@ -41,7 +41,7 @@ package enum MulticastEcho {
         let listener: Int32
         private let sender: Int32
         private let bytes: [UInt8]
-        private let group: ResolvedPlace
+        private let group: ResolvedEndpoint
 
         /// Nil if the link has no address, or has gone.
         init?(_ link: LocalLink) throws(DiscoveryError) {
@@ -50,7 +50,8 @@ package enum MulticastEcho {
             }
             let isIPv4 = address.family == .ipv4
             let host = isIPv4 ? "224.0.0.251" : "ff02::fb%\(link.interface.name)"
-            guard let group = ResolvedPlace(host, "5353"), let any = ResolvedPlace(isIPv4 ? "0.0.0.0" : "::", "5353")
+            guard let group = ResolvedEndpoint(host, "5353"),
+                let any = ResolvedEndpoint(isIPv4 ? "0.0.0.0" : "::", "5353")
             else {
                 return nil
             }
@@ -126,7 +127,7 @@ package enum MulticastEcho {
 }
 
 /// An address and a port, as system calls take them.
-private struct ResolvedPlace {
+private struct ResolvedEndpoint {
     private let bytes: [UInt8]
 
     /// - Parameter host: an address in presentation form.

@@ -4,10 +4,10 @@ internal import Streams
 /// Sends and hears datagrams of a multicast group, on every interface of this machine that can multicast.
 ///
 /// It follows the interfaces: when one appears, or gets an address, the group is joined there. Loopback is joined while no
-/// other interface is. A group that cannot be joined is a state (``MulticastStanding/obstacle``), which the next change
+/// other interface is. A group that cannot be joined is a state (``MulticastState/obstacle``), which the next change
 /// of the network may end. The group waits for the network and costs nothing while nothing happens.
 package actor MulticastGroup {
-    private let place: MulticastPlace
+    private let place: MulticastAddresses
     private var denied: InterfacePatterns
     private let logger: Logger
     private let loop: AvahiLoop
@@ -15,12 +15,12 @@ package actor MulticastGroup {
     private var network: InterfaceMonitor?
     private var sockets: [MulticastSocket] = []
     private var rate = DatagramRate()
-    private var present = MulticastStanding()
+    private var present = MulticastState()
     /// Where the group is joined; nil before the first try.
     private var knownAddresses: Set<InterfaceAddress>?
 
     private let heard = Broadcast<MulticastDatagram>(buffer: .bufferingOldest(DiscoveryLimits.waitingDatagrams))
-    private let standings = Broadcast<MulticastStanding>(buffer: .bufferingNewest(1))
+    private let standings = Broadcast<MulticastState>(buffer: .bufferingNewest(1))
     private let arrivals = Broadcast<Void>(buffer: .bufferingNewest(1))
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -31,7 +31,7 @@ package actor MulticastGroup {
     /// - Parameter denied: names of interfaces that are not used.
     /// - Throws: ``DiscoveryError`` `.noResources`.
     package init(
-        _ place: MulticastPlace, denied: InterfacePatterns, logger: Logger = Logger(label: "waft.discovery")
+        _ place: MulticastAddresses, denied: InterfacePatterns, logger: Logger = Logger(label: "waft.discovery")
     ) throws(DiscoveryError) {
         (self.place, self.denied, self.logger) = (place, denied, logger)
         loop = try AvahiLoop(name: "waft-multicast")
@@ -51,7 +51,7 @@ extension MulticastGroup {
     ///
     /// - Returns: where it is joined now.
     @discardableResult
-    package func join() -> MulticastStanding {
+    package func join() -> MulticastState {
         guard network == nil else { return present }
         network = InterfaceMonitor(loop: loop) { [unowned self] in assumeIsolated { $0.refresh() } }
         refresh()
@@ -63,7 +63,7 @@ extension MulticastGroup {
         network = nil
         sockets = []
         knownAddresses = nil
-        settle(MulticastStanding())
+        settle(MulticastState())
     }
 
     /// Uses no interfaces with such names from now on.
@@ -74,10 +74,10 @@ extension MulticastGroup {
     }
 
     /// Where the group is joined.
-    package var standing: MulticastStanding { present }
+    package var standing: MulticastState { present }
 
     /// Where the group is joined: the present state first, then each change. For a slow watcher only the newest.
-    package func watchStanding() -> AsyncStream<MulticastStanding> { standings.watch(after: [present]) }
+    package func watchStanding() -> AsyncStream<MulticastState> { standings.watch(after: [present]) }
 
     /// The datagrams from now on, this machine's own among them, from addresses near this machine only. Larger and more
     /// frequent ones than ``DiscoveryLimits`` allows are dropped, and the newest ones while
@@ -133,7 +133,7 @@ extension MulticastGroup {
         }
         if interfaces.isEmpty, obstacles.isEmpty { obstacles = ["no interface that can multicast is up"] }
         let names = interfaces.compactMap { snapshot.interfaces[$0]?.name }.sorted()
-        settle(MulticastStanding(interfaces: names, obstacle: obstacles.min()))
+        settle(MulticastState(interfaces: names, obstacle: obstacles.min()))
         let joined = used.filter { interfaces.contains($0.interface) }
         let isNew = knownAddresses.map { !joined.isSubset(of: $0) } ?? false
         knownAddresses = joined
@@ -170,7 +170,7 @@ extension MulticastGroup {
         return socket
     }
 
-    private func settle(_ new: MulticastStanding) {
+    private func settle(_ new: MulticastState) {
         guard present != new else { return }
         present = new
         logger.debug(

@@ -11,7 +11,7 @@ final class ListenerGate: Sendable {
     /// Takes a connection whose peer is known, on its event loop.
     ///
     /// - Returns: whether the connection was taken; if not, it is closed.
-    typealias Taker = @Sendable (_ channel: any Channel, _ peerID: PeerID, _ place: ConnectionPlace) throws -> Bool
+    typealias Taker = @Sendable (_ channel: any Channel, _ peerID: PeerID, _ place: ConnectionSlot) throws -> Bool
 
     private struct State {
         var admission: Admission
@@ -211,7 +211,7 @@ final class ListenerGate: Sendable {
             if finished.isRefused, let count = state.withLockedValue({ $0.refusals.add() }) {
                 logger.notice("too many connections: \(count) closed, the last of them from \(peerID.short)")
             }
-            let place = ConnectionPlace(
+            let place = ConnectionSlot(
                 address: AddressKey(channel.remoteAddress), isContact: isContact,
                 note: { [state] isIdle in
                     state.withLockedValue { $0.admission.note(id, idleSince: isIdle ? .now : nil) }

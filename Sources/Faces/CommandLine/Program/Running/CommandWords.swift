@@ -72,7 +72,7 @@ struct CommandWords {
     // MARK: Commands
 
     /// The command that the words name.
-    struct Place {
+    struct NamedCommand {
         /// The names of the commands, with the program's.
         var names: [String]
         var command: any ParsableCommand.Type
@@ -84,8 +84,8 @@ struct CommandWords {
     }
 
     /// - Parameter command: the program's.
-    func place(in command: any ParsableCommand.Type) -> Place {
-        var place = Place(names: [command._commandName], command: command, rest: words[...])
+    func place(in command: any ParsableCommand.Type) -> NamedCommand {
+        var place = NamedCommand(names: [command._commandName], command: command, rest: words[...])
         while let verb = place.rest.first,
             let next = place.command.configuration.subcommands.first(where: { $0._commandName == verb })
         {

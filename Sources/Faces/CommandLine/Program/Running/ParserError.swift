@@ -17,7 +17,7 @@ enum ParserError {
     }
 
     /// - Returns: nil unless a word stands where a command should.
-    static func unknownCommand(at place: CommandWords.Place) -> CommandError? {
+    static func unknownCommand(at place: CommandWords.NamedCommand) -> CommandError? {
         let known = place.command.configuration.subcommands.map { $0._commandName }
         guard let word = place.rest.first, !word.hasPrefix("-"), !known.isEmpty else { return nil }
         let group = place.names.dropFirst().map { $0 + " " }.joined()
@@ -33,7 +33,7 @@ enum ParserError {
     }
 
     /// The parser's words without its notation, `'<item> ...'`, and with an option that is really near to an unknown one.
-    private static func said(_ message: String, in place: CommandWords.Place) -> String {
+    private static func said(_ message: String, in place: CommandWords.NamedCommand) -> String {
         if let unknown = message.prefixMatch(of: /Unknown option '(-[^']*)'/) {
             let known = place.command.helpMessage(columns: 200).matches(of: /--[a-z][a-z-]*/).map { String($0.output) }
             let near = NearWord.closest(to: String(unknown.1), among: known).map { "; did you mean \($0)?" } ?? ""

@@ -43,7 +43,7 @@ struct BundleFolder: Hashable, Sendable {
         var home: String?
         var folders: HandlerFolders
         var languages: [String]
-        var closed: ClosedPlaces
+        var closed: ClosedPaths
         var settingsFile: @Sendable (BundleIdentifier) -> HandlerSettingsFile
     }
 

@@ -10,18 +10,18 @@ import Testing
 
 /// The desk with an endpoint that opens each page.
 @Suite("The page for guests, as the user wants it")
-struct GuestDeskTests {
-    private static let place = PagePlace(
+struct GuestPagesTests {
+    private static let place = PageAddress(
         authorities: ["10.0.0.1:7443"], path: "/g/secret", pin: "123456", fingerprint: nil)
 
     /// Runs an endpoint beside `body`: it opens each page that the desk wants.
     /// - Parameter fault: why it opens none.
     private func withDesk(
         _ settings: Settings = Settings(hostName: "kitchen"), fault: String? = nil,
-        _ body: @Sendable (GuestDesk, LiveSettings) async throws -> Void
+        _ body: @Sendable (GuestPages, LiveSettings) async throws -> Void
     ) async throws {
         let live = LiveSettings(settings)
-        let desk = GuestDesk(live)
+        let desk = GuestPages(live)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 while !Task.isCancelled {
@@ -40,7 +40,7 @@ struct GuestDeskTests {
         }
     }
 
-    private func phase(_ phase: PageProgress.Phase, of opened: PageProgress, on desk: GuestDesk) async throws
+    private func phase(_ phase: PageProgress.Phase, of opened: PageProgress, on desk: GuestPages) async throws
         -> PageProgress
     {
         var (now, seen) = (opened, opened.revision)
@@ -67,7 +67,7 @@ struct GuestDeskTests {
     func single() async throws {
         try await withDesk { desk, _ in
             let first = try await desk.open(PageOpening())
-            await #expect(throws: GuestDesk.Refusal.self) { _ = try await desk.open(PageOpening()) }
+            await #expect(throws: GuestPages.Refusal.self) { _ = try await desk.open(PageOpening()) }
             desk.close(first.ticket)
             let second = try await desk.open(PageOpening())
             #expect(second.ticket != first.ticket)
@@ -120,7 +120,7 @@ struct GuestDeskTests {
             let opened = try await desk.open(PageOpening())
             let page = try #require(desk.page)
             desk.opened(
-                page, at: PagePlace(authorities: ["10.0.0.2:7443"], path: "/g/secret", pin: nil, fingerprint: nil))
+                page, at: PageAddress(authorities: ["10.0.0.2:7443"], path: "/g/secret", pin: nil, fingerprint: nil))
             let moved = try #require(await desk.follow(opened.ticket, seen: opened.revision))
             #expect(moved.authorities == ["10.0.0.2:7443"] && moved.phase == .open)
         }
@@ -141,7 +141,7 @@ struct GuestDeskTests {
             await #expect {
                 _ = try await desk.open(PageOpening())
             } throws: {
-                ($0 as? GuestDesk.Refusal)?.line == "no certificate"
+                ($0 as? GuestPages.Refusal)?.line == "no certificate"
             }
         }
     }
@@ -188,7 +188,7 @@ struct GuestDeskTests {
     func failedPage() async throws {
         var settings = Settings(hostName: "kitchen")
         settings.web.isEnabled = true
-        let desk = GuestDesk(LiveSettings(settings))
+        let desk = GuestPages(LiveSettings(settings))
         let failed = try #require(desk.page)
         desk.closed(failed, fault: "no certificate")
         #expect(desk.page?.number == failed.number)

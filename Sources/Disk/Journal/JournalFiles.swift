@@ -4,7 +4,7 @@ package import Sharing
 /// The files of an open journal, to detect that one was removed or replaced.
 ///
 /// Writes to a removed or moved file are lost: the next start finds another journal.
-struct JournalPlace: Sendable {
+struct JournalFiles: Sendable {
     private struct Identity: Equatable {
         var device: dev_t
         var inode: ino_t

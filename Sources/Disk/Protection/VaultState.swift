@@ -11,7 +11,7 @@ package enum VaultMode: String, Sendable, Codable, CaseIterable {
 }
 
 /// Whether protected items can be received and opened now.
-package struct VaultStanding: Sendable, Hashable {
+package struct VaultState: Sendable, Hashable {
     package var isSetUp: Bool
     /// Nothing can ever be opened here.
     package var isDropBox: Bool

@@ -2,7 +2,7 @@ import CLinuxShims
 import Glibc
 
 /// The file or folder of a rule, opened with O_PATH and closed on deinit.
-struct OpenPlace: ~Copyable {
+struct OpenPath: ~Copyable {
     /// Owned.
     let file: Int32
     /// Path without links. It is that of the open file, so that nothing can change between the check and the rule.
@@ -15,7 +15,7 @@ struct OpenPlace: ~Copyable {
 
     deinit { close(file) }
 
-    static func make(_ path: String) throws(SandboxError) -> OpenPlace {
+    static func make(_ path: String) throws(SandboxError) -> OpenPath {
         let file = CLinuxShims_open_place(path)
         guard file >= 0 else { throw .notRestricted("\(path): \(SandboxError.lastCause)") }
         guard let real = realpath("/proc/self/fd/\(file)", nil) else {
@@ -24,11 +24,11 @@ struct OpenPlace: ~Copyable {
             throw .notRestricted("\(path): \(cause)")
         }
         defer { free(real) }
-        return OpenPlace(owning: file, path: String(cString: real))
+        return OpenPath(owning: file, path: String(cString: real))
     }
 
     /// Whether the other is this place or inside it.
-    func contains(_ other: borrowing OpenPlace) -> Bool { contains(other.path) }
+    func contains(_ other: borrowing OpenPath) -> Bool { contains(other.path) }
 
     /// - Parameter other: a path without links.
     func contains(_ other: String) -> Bool {

@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 
 @Suite("Places that no handler can be given")
-struct ClosedPlacesTests {
+struct ClosedPathsTests {
     private let shelf = Shelf()
 
-    private func trouble(_ path: String, _ access: ClosedPlaces.Access) -> String? {
+    private func trouble(_ path: String, _ access: ClosedPaths.Access) -> String? {
         shelf.catalog().closed.trouble(path, access)
     }
 
@@ -26,7 +26,7 @@ struct ClosedPlacesTests {
             shelf.folder / "user/../config/", "/somewhere/Else.handler", "/somewhere/Else.handler/data",
         ]
         for path in paths {
-            for access in ClosedPlaces.Access.allCases {
+            for access in ClosedPaths.Access.allCases {
                 let words = try #require(trouble(path, access), "\(path)")
                 #expect(
                     words.hasPrefix(path) && words.contains("name a folder elsewhere") || words.contains("beside it"))

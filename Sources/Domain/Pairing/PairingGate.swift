@@ -12,7 +12,7 @@ private import Synchronization
 ///   intermediary could try until it gets the right digits by chance.
 ///
 /// All instants come from the caller, from one clock, and never go back.
-package final class PairingDesk: Sendable {
+package final class PairingGate: Sendable {
     struct Opening {
         let method: PairingMethod
         let peer: PeerID?

@@ -1,5 +1,5 @@
 /// The place of an item in the Inbox according to the journal, and the signs by which the item is found at another one.
-package struct ItemPlace: Hashable, Sendable {
+package struct JournaledItem: Hashable, Sendable {
     package var number: ArrivalNumber
     package var stored: StoredItem
     package var identity: FileIdentity

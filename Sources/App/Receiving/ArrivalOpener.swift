@@ -9,7 +9,7 @@ import Sharing
 import UniformTypes
 
 /// Opens arrivals on the desktop, for the buttons of a notification.
-struct ArrivalDesk: ArrivalOpening {
+struct ArrivalOpener: ArrivalOpening {
     /// The types that are known here.
     let types: @Sendable () -> TypeRegistry
 

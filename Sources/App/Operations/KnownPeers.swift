@@ -3,7 +3,7 @@ package import Lines
 package import Sharing
 
 /// The peers that the user knows.
-package struct Acquaintances: Sendable {
+package struct KnownPeers: Sendable {
     private let book: ContactBook
 
     package init(_ book: ContactBook) {

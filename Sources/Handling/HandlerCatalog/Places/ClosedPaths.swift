@@ -6,14 +6,14 @@ import Sharing
 ///
 /// This check runs when a handler is added and when its bundle is read. The sandbox checks again at each call, because
 /// a link may have changed since.
-package struct ClosedPlaces: Hashable, Sendable {
+package struct ClosedPaths: Hashable, Sendable {
     /// The access to a path that a handler asks for.
     package enum Access: Hashable, Sendable, CaseIterable {
         case read
         case write
     }
 
-    package struct Place: Hashable, Sendable {
+    package struct ClosedPath: Hashable, Sendable {
         /// Absolute; need not exist.
         package let path: String
         /// A noun for messages: `the Inbox`.
@@ -24,21 +24,21 @@ package struct ClosedPlaces: Hashable, Sendable {
         }
     }
 
-    private var places: [Place]
-    private let inbox: Place?
+    private var places: [ClosedPath]
+    private let inbox: ClosedPath?
 
     /// - Parameters:
     ///   - places: neither read nor written by handlers.
     ///   - inbox: absolute path of the Inbox; nil if none is to be guarded.
-    package init(_ places: [Place] = [], inbox: String? = nil) {
+    package init(_ places: [ClosedPath] = [], inbox: String? = nil) {
         self.places = places
-        self.inbox = inbox.map { Place($0, "the Inbox") }
+        self.inbox = inbox.map { ClosedPath($0, "the Inbox") }
     }
 
     /// Absolute paths of the places that handlers neither read nor write; the sandbox closes them.
     package var paths: [String] { places.map(\.path) }
 
-    mutating func add(_ more: [Place]) { places += more }
+    mutating func add(_ more: [ClosedPath]) { places += more }
 
     /// Why a handler may not access a path, with a remedy, in one line; nil if allowed. Quotes the path unchanged.
     package func trouble(_ path: String, _ access: Access) -> String? {
@@ -62,7 +62,7 @@ package struct ClosedPlaces: Hashable, Sendable {
         case around(String)
     }
 
-    private static func overlap(_ path: String, _ real: String, _ place: Place) -> Overlap? {
+    private static func overlap(_ path: String, _ real: String, _ place: ClosedPath) -> Overlap? {
         let closed = Paths.resolved(place.path)
         if real == closed { return .within("\(path) is \(place.name)") }
         if Paths.isBeneath(real, closed) { return .within("\(path) is in \(place.name)") }

@@ -3,7 +3,7 @@ import Sharing
 import SystemCalls
 
 /// The name of an item, in the open folder that holds it.
-struct InboxPlace {
+struct FolderEntry {
     let folder: OpenFolder
     let name: String
     let path: String

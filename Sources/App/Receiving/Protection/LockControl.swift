@@ -11,7 +11,7 @@ import Protection
 /// ```
 /// While locking, nothing new is opened, and the key is still in memory for those who read. A program that has not ended
 /// then does not keep it there. While unlocking, items wait.
-actor LockDesk {
+actor LockControl {
     /// How long a lock waits for the handlers, at most.
     static let grace: Duration = .seconds(10)
     /// The same when the machine goes to sleep: logind waits 5 seconds (`InhibitDelayMaxSec`).

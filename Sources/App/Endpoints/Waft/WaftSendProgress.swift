@@ -2,7 +2,7 @@ import Sharing
 import Synchronization
 
 /// How far one sending has come, over all its attempts.
-final class WaftSendCourse: Sendable {
+final class WaftSendProgress: Sendable {
     private struct State {
         var peer: PeerID?
         var name: String?

@@ -8,12 +8,12 @@ import Testing
 @testable import CommandLine
 
 @Suite("Transfers that come in")
-struct ReceivingCoursesTests {
+struct ReceivingProgressTests {
     @Test("the progress and the end of a transfer name the sender as the user knows it")
     func sender() throws {
         let folder = TemporaryFolder()
-        let people = Acquaintances(try .withAnna(folder))
-        let courses = ReceivingCourses()
+        let people = KnownPeers(try .withAnna(folder))
+        let courses = ReceivingProgress()
         for (peer, name, shown) in [
             (PeerID.sample(1), "anna", "anna ✓"),
             (.sample(2), "a test", "stranger \"a test\" (\(PeerID.sample(2).short))"),

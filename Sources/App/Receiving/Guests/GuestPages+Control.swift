@@ -3,7 +3,7 @@ import Executors
 import Lines
 import Sharing
 
-extension GuestDesk {
+extension GuestPages {
     /// Answers a request from the control socket.
     /// - Parameter blocking: threads that may wait for the disk.
     func reply(to request: PageRequest, on blocking: BlockingExecutor) async -> ControlReply {

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The files and folders that a snapshot was read from, with their state then: changes are looked for in them.
-struct CatalogPlaces: Sendable {
+struct WatchedPaths: Sendable {
     /// The names in a folder that matter.
     struct Interest: Sendable {
         var names: Set<String> = []

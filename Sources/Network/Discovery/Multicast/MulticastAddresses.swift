@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The groups and the port on which machines announce themselves by datagrams of their own, without multicast DNS.
-package struct MulticastPlace: Sendable, Hashable {
+package struct MulticastAddresses: Sendable, Hashable {
     /// An IPv4 group in presentation form; nil for none.
     package var ipv4: String?
     /// An IPv6 group of link-local scope (`ff_2::`) in presentation form; nil for none.

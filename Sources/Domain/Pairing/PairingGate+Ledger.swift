@@ -2,7 +2,7 @@ internal import Sharing
 
 // The admission of pairings and their results. Called with the desk's lock held.
 
-extension PairingDesk.Ledger {
+extension PairingGate.Ledger {
     /// Ends pairing mode and the pairing whose time is over.
     mutating func expire(at now: ContinuousClock.Instant) {
         if let opening, opening.until <= now { self.opening = nil }
@@ -35,7 +35,7 @@ extension PairingDesk.Ledger {
 
     mutating func admit(_ peer: PeerID, _ role: PairingRole, until deadline: ContinuousClock.Instant) -> UInt64 {
         tickets += 1
-        active = PairingDesk.Active(
+        active = PairingGate.Active(
             ticket: tickets, peer: peer, role: role, deadline: deadline, isTry: role == .responder)
         return tickets
     }

@@ -1,7 +1,7 @@
 package import Sharing
 
 /// The state of a job: rewritten whole at each step.
-package struct OutboxStanding: Codable, Sendable, Equatable {
+package struct JobStatus: Codable, Sendable, Equatable {
     package var state = JobState.waiting
     /// The number of attempts begun.
     package var attempts = 0

@@ -9,7 +9,7 @@ import Synchronization
 
 /// The page for guests, as the user wants it: a command opens one, follows it and closes it; the settings can keep one open
 /// all the time. At most one is open at a time: that of a command before that of the settings.
-final class GuestDesk: PageHosting {
+final class GuestPages: PageHosting {
     /// How long a command may be silent.
     private static let timeout: Duration = .seconds(30)
     /// How long `follow` waits for news at most.
@@ -25,21 +25,21 @@ final class GuestDesk: PageHosting {
 
     private struct State {
         /// The page of a command, also when it is over.
-        var opened: Desk?
+        var opened: OpenPage?
         /// The page of the settings. It keeps its secret for as long as the receiver runs.
-        var standing: Desk?
+        var standing: OpenPage?
         /// Those from which the page of the settings was made: others make another page.
         var standingSettings: WebSettings?
 
         /// Changes the page of a number.
-        mutating func change(_ number: Int, _ body: (inout Desk) -> Void) {
+        mutating func change(_ number: Int, _ body: (inout OpenPage) -> Void) {
             if opened?.page.number == number { opened?.change(body) }
             if standing?.page.number == number { standing?.change(body) }
         }
     }
 
     /// A page with its standing.
-    private struct Desk {
+    private struct OpenPage {
         let page: GuestPage
         var progress: PageProgress
         /// Each with its revision.
@@ -50,7 +50,7 @@ final class GuestDesk: PageHosting {
         /// Until when it is open, if nothing else happens; nil for the page of the settings.
         var deadline: ContinuousClock.Instant? {
             if progress.isStanding { return nil }
-            let abandoned = heard + GuestDesk.timeout
+            let abandoned = heard + GuestPages.timeout
             return page.end.map { min($0, abandoned) } ?? abandoned
         }
 
@@ -65,7 +65,7 @@ final class GuestDesk: PageHosting {
                 items: page.items.map(\.offered.name.text), isStanding: isStanding)
         }
 
-        mutating func change(_ body: (inout Desk) -> Void) {
+        mutating func change(_ body: (inout OpenPage) -> Void) {
             body(&self)
             progress.revision += 1
         }
@@ -97,7 +97,7 @@ final class GuestDesk: PageHosting {
         }
         let items = try wanted.items.map { path throws(SourceError) in try ItemSources.make(path: path) }
         let end = wanted.seconds.map { ContinuousClock.now + .seconds($0.isFinite ? min(max($0, 1), Self.longest) : 1) }
-        let desk = Desk(
+        let desk = OpenPage(
             GuestPage(
                 number: Self.number(), items: items, takes: wanted.takes, isPlain: wanted.isPlain,
                 isOnce: wanted.isOnce, end: end))
@@ -189,7 +189,7 @@ final class GuestDesk: PageHosting {
             if state.standing == nil || state.standingSettings != settings {
                 state.standingSettings = settings
                 let page = GuestPage(number: Self.number(), isPlain: settings.isPlain)
-                state.standing = Desk(page, isStanding: true)
+                state.standing = OpenPage(page, isStanding: true)
             }
             return state.standing?.page
         }
@@ -219,7 +219,7 @@ final class GuestDesk: PageHosting {
         }
     }
 
-    func opened(_ page: GuestPage, at place: PagePlace) {
+    func opened(_ page: GuestPage, at place: PageAddress) {
         change(page.number) { desk in
             if desk.progress.phase != .closing { desk.progress.phase = .open }
             (desk.progress.path, desk.progress.pin) = (place.path, place.pin)
@@ -255,7 +255,7 @@ final class GuestDesk: PageHosting {
         }
     }
 
-    private func change(_ number: Int, _ body: (inout Desk) -> Void) {
+    private func change(_ number: Int, _ body: (inout OpenPage) -> Void) {
         state.withLock { $0.change(number, body) }
         news.send(())
     }

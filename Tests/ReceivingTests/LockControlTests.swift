@@ -9,7 +9,7 @@ import Testing
 @testable import Receiving
 
 @Suite("Locks in steps", .timeLimit(.minutes(1)))
-struct LockDeskTests {
+struct LockControlTests {
     private let folder = TemporaryFolder()
     private let vault: Vault
     private let identities: VaultIdentities
@@ -26,11 +26,11 @@ struct LockDeskTests {
     private func desk(
         tell: @escaping @Sendable (LaunchRules.Notice) async -> Void = { _ in },
         reading: @escaping @Sendable () async -> Void = {}
-    ) -> LockDesk {
+    ) -> LockControl {
         let (vault, steps) = (vault, steps)
-        return LockDesk(
+        return LockControl(
             vault,
-            LockDesk.Parts(
+            LockControl.Parts(
                 tell: { notice in
                     steps.record("\(notice.rawValue) \(vault.isUnlocked) \(vault.canOpen(.unlessOpen))")
                     await tell(notice)

@@ -1,6 +1,6 @@
 import Sharing
 
-extension OutboxStanding {
+extension JobStatus {
     /// An attempt begins.
     mutating func begin() {
         state = .sending

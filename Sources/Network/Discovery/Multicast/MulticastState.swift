@@ -1,5 +1,5 @@
 /// Where a ``MulticastGroup`` is joined.
-package struct MulticastStanding: Sendable, Hashable {
+package struct MulticastState: Sendable, Hashable {
     /// Names of the interfaces on which datagrams come and go, in order; empty if there are none.
     package var interfaces: [String]
     /// Why an interface is missing, or all are, in one line; nil if none is.
