@@ -43,7 +43,9 @@ enum Storey: String {
 ///   - vectors: a folder of the tests that they read by its path, not as resources.
 ///   - embedded: files of the module that become a part of its code.
 func module(
-    _ storey: Storey, _ name: String, _ dependencies: [Target.Dependency], tests: [Target.Dependency]? = [],
+    _ storey: Storey, _ name: String, _ dependencies: [Target.Dependency], tests: [Target.Dependency]? = [
+
+            ],
     data: String? = nil, vectors: String? = nil, embedded: [String] = []
 ) -> [Target] {
     var targets: [Target] = [
@@ -163,8 +165,10 @@ let package = Package(
             name: "InteropTests", dependencies: [subprocess, systemPackage], swiftSettings: strict),
     ]
         + module(.content, "UniformTypes", [], data: "Data", vectors: "Vectors")
-        + module(.platform, "SystemCalls", ["CLinuxShims", "Executors"], tests: nil)
-        + module(.platform, "Executors", ["CLinuxShims", deque])
+        + module(.platform, "SystemCalls", [], tests: nil)
+        + module(.platform, "Executors", [
+                "CLinuxShims", deque,
+            ])
         + module(.platform, "Streams", [])
         + module(.platform, "Secrets", ["CLinuxShims", "COpenSSL", "COpenSSLShims"])
         + module(.platform, "Programs", ["CLinuxShims", subprocess, systemPackage])
@@ -335,7 +339,7 @@ let package = Package(
         + module(
             .faces, "CommandLine",
             [
-                "Desk", "Lines", "Operations", "Sharing", "UniformTypes", "Settings", "SystemCalls", "Secrets",
+                "Desk", "Lines", "Operations", "Sharing", "Settings", "SystemCalls", "Executors", "Secrets",
                 argumentParser, logging,
             ],
             tests: [

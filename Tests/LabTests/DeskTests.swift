@@ -150,6 +150,10 @@ struct DeskTests {
                     #expect(try await desk.post(path, "{}").status == "404", "\(path)")
                 }
                 #expect(try await desk.post("/contacts/block", "{}").status == "400")
+                let relative = try await desk.post("/sendings", #"{"to":"a","items":[],"paths":["-"]}"#)
+                #expect(relative.status == "400", "\(relative)")
+                let huge = #"{"item":"/x","isReceived":false,"program":-9223372036854775808}"#
+                #expect(try await desk.call("inbox/open-in", huge).contains(#""event":"end""#))
                 let hook = try await desk.call("settings/set", #"{"setting":"hook","values":["/bin/tr ue"]}"#)
                 #expect(hook.contains(#""exit":77"#) && hook.contains("does not change"), "\(hook)")
                 #expect(try await kitchen.run(arguments: ["config", "get", "hook"]).output.contains("tr ue") == false)

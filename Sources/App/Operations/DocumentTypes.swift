@@ -3,8 +3,8 @@ import Foundation
 import HandlerCatalog
 import ItemSources
 package import Lines
-import Settings
-import Sharing
+package import Settings
+package import Sharing
 package import UniformTypes
 
 extension Waft {
@@ -80,4 +80,25 @@ extension ContentVerdict {
             }
         return ShownText.line(line, limit: 600)
     }
+}
+
+/// People's words for types.
+package enum TypeWords {
+    /// The name of a type; its identifier if it has none.
+    package static func name(of identifier: String) -> String {
+        UniformType(identifier).map(TypeRegistry.system.name) ?? identifier
+    }
+
+    /// The identifier; of a dynamic one its tags.
+    package static func identifier(_ identifier: String) -> String { UniformType(identifier)?.words ?? identifier }
+
+    /// The identifiers that are known to a home, in order; those of the system without one.
+    package static func identifiers(_ home: Home?) -> [String] {
+        (home?.typeRegistry() ?? .system).types.map(\.identifier)
+    }
+}
+
+extension OfferedItem {
+    /// People's name for its type.
+    package var typeName: String { TypeRegistry.system.name(of: type) }
 }

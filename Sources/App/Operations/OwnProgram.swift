@@ -23,7 +23,12 @@ package struct OwnProgram: Sendable {
     package func run(
         _ words: [String], input: String = "", take: @escaping @Sendable ([UInt8]) async throws -> Void
     ) async -> Int {
-        guard input.utf8.count <= Self.inputBytes, let given = Self.pipe(), let output = Self.pipe() else { return 1 }
+        guard input.utf8.count <= Self.inputBytes, let given = Self.pipe() else { return 1 }
+        guard let output = Self.pipe() else {
+            close(given.reading)
+            close(given.writing)
+            return 1
+        }
         _ = Array(input.utf8).withUnsafeBytes { Glibc.write(given.writing, $0.baseAddress, $0.count) }
         close(given.writing)
         let running = try? await Program(path, words).start(input: given.reading, output: output.writing)

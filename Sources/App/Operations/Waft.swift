@@ -34,7 +34,10 @@ package struct Waft: Sendable {
     var now: @Sendable () -> WallTime = { .now }
 
     /// Operations read and write the disk inline. A face whose threads have other work lets its calls prefer this executor.
-    package static let executor: any TaskExecutor = BlockingExecutor(threads: 16)
+    package static let executor = makeExecutor(threads: 16)
+
+    /// An executor for calls that can wait for something else than the disk.
+    package static func makeExecutor(threads: Int) -> any TaskExecutor { BlockingExecutor(threads: threads) }
 
     package init(_ home: Home, _ live: LiveSettings, logger: Logger) {
         (self.home, self.live, self.logger) = (home, live, logger)

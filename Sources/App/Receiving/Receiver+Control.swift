@@ -150,7 +150,7 @@ extension Receiver {
             return .unknown("no offer \(number) waits for an answer")
         }
         if let missing = items?.first(where: { !offer.offer.items.indices.contains($0) }) {
-            return .unknown("offer \(number) has no item \(missing + 1)")
+            return .unknown("offer \(number) has no item \(missing &+ 1)")
         }
         var folder: SafeRelativePath?
         do {

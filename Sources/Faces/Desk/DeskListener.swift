@@ -70,6 +70,12 @@ package struct DeskListener: Sendable {
     /// Serves until no window has been open for `grace`, or the task is cancelled. Then nothing listens, and nothing is left.
     package func run(grace: Duration = .seconds(180)) async {
         defer { folder.remove() }
+        await serve(grace)
+        // The windows are closed, and their sendings cancelled.
+        await server.sendings.leave(within: .milliseconds(500))
+    }
+
+    private func serve(_ grace: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await pages.serve { await server.serve($0) } }
             group.addTask { await previews.serve { await previewServer.serve($0) } }

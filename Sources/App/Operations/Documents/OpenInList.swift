@@ -121,7 +121,7 @@ package struct OpenInList: Sendable {
     /// - Parameter word: a number of the list, a name in any case, a desktop id or the identifier of a bundle.
     /// - Throws: `WaftError`: `ineligible` for an application that cannot start here, `usage` for an unknown word.
     package func target(_ word: String) throws(WaftError) -> OpenInTarget {
-        if let number = Int(word), targets.indices.contains(number - 1) { return targets[number - 1] }
+        if let number = Int(word), number > 0, targets.indices.contains(number - 1) { return targets[number - 1] }
         if let target = targets.first(where: { $0.isNamed(word) }) { return target }
         if let application = absent.first(where: { OpenInTarget(program: .application($0)).isNamed(word) }) {
             throw WaftError(

@@ -1,7 +1,6 @@
 import Foundation
 import Lines
 import Operations
-import UniformTypes
 
 // Text from bundles is foreign: all words are escaped.
 
@@ -58,7 +57,7 @@ extension HandlerLine: WordedLine {
     }
 
     private static func typeWords(_ type: String) -> String {
-        TerminalText.escaped(UniformType(type)?.words ?? type)
+        TerminalText.escaped(TypeWords.identifier(type))
     }
 
     private var source: String {

@@ -1,7 +1,6 @@
 import Lines
 import Operations
 import Sharing
-import UniformTypes
 
 /// An offer as people read it; foreign text is escaped.
 enum OfferText {
@@ -35,8 +34,7 @@ enum OfferText {
 
     private static func line(_ item: ItemFields) -> String {
         // People know a PDF document; the identifier is in --json.
-        let type = UniformType(item.type).map(TypeRegistry.system.name) ?? item.type
-        var facts = [TerminalText.escaped(type, limit: 80)]
+        var facts = [TerminalText.escaped(TypeWords.name(of: item.type), limit: 80)]
         facts.append(ByteCount.text(of: item.size, hint: item.sizeHint))
         if let entries = item.entries { facts.append(Self.entries(entries)) }
         if item.hasPreview == true { facts.append("with a preview") }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Operations
 import Settings
-import UniformTypes
 
 /// Words for values, at the Tab key.
 extension CompletionKind {
@@ -33,8 +32,7 @@ extension CompletionKind {
     static var types: Self {
         .custom { words, index, _ in
             let typed = words.indices.contains(index) ? words[index].lowercased() : ""
-            let registry = (try? CommandContext().home.typeRegistry()) ?? .system
-            let known = registry.types.map(\.identifier)
+            let known = TypeWords.identifiers((try? CommandContext())?.home)
             return CompletionWords.offered(
                 known.filter { $0.lowercased().hasPrefix(typed.isEmpty ? "public." : typed) })
         }

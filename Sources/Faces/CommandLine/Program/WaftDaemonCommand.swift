@@ -1,10 +1,10 @@
 package import ArgumentParser
+import Executors
 import Foundation
 import Glibc
 import Lines
 import Logging
 import Operations
-import SystemCalls
 
 /// `waftd`: the receiver as a daemon.
 package struct WaftDaemonCommand: AsyncParsableCommand {

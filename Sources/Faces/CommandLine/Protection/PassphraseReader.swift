@@ -1,8 +1,8 @@
+import Executors
 import Glibc
 import Lines
 import Secrets
 import Sharing
-import SystemCalls
 
 /// Reads a line that is secret: a passphrase, or another secret of at most so many bytes.
 enum PassphraseReader {

@@ -4,7 +4,6 @@ import Lines
 import Operations
 import Sharing
 import Synchronization
-import UniformTypes
 
 extension SendOptions.Wait: ExpressibleByArgument {}
 
@@ -319,7 +318,7 @@ enum DryRun {
             }
             var facts = [item.size.map(ByteCount.text) ?? "size not known"]
             if item.kind == .tree, let entries = item.entries { facts.append(OfferText.entries(entries)) }
-            facts.append(TerminalText.escaped(TypeRegistry.system.name(of: item.type), limit: 80))
+            facts.append(TerminalText.escaped(item.typeName, limit: 80))
             Console.shared.result("\(TerminalText.escaped(item.name.text))  \(facts.joined(separator: ", "))")
         }
         if json { output.show(DoneLine(exit: .done), as: []) }

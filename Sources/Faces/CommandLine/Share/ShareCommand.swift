@@ -2,7 +2,6 @@ import ArgumentParser
 import Lines
 import Operations
 import Sharing
-import UniformTypes
 
 /// `waft share`: the sheet of peers and activities.
 struct ShareCommand: AsyncParsableCommand {
@@ -313,8 +312,7 @@ extension ShareItems {
         let shown = items.prefix(Self.shownItems).map { item -> String in
             let size = item.offered.size.map { ", " + ByteCount.text($0) } ?? ""
             let name = TerminalText.escaped(item.offered.name.text, limit: 400)
-            let type = TypeRegistry.system.name(of: item.offered.type)
-            return "\(name)  \(TerminalText.escaped(type, limit: 80))\(size)"
+            return "\(name)  \(TerminalText.escaped(item.offered.typeName, limit: 80))\(size)"
         }
         return shown + (items.count > shown.count ? ["and \(items.count - shown.count) more"] : [])
     }

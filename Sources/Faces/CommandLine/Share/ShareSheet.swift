@@ -1,7 +1,7 @@
+import Executors
 import Lines
 import Operations
 import Sharing
-import SystemCalls
 
 /// The numbered list of peers and activities, and the answer that is typed. A number never changes its meaning.
 struct ShareSheet {

@@ -1,6 +1,6 @@
+import Executors
 import Foundation
 import Synchronization
-import SystemCalls
 
 /// The terminal or its replacement: results go to standard output, lines for people to standard error.
 package final class Console: Sendable {

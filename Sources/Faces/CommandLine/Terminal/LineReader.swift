@@ -1,6 +1,6 @@
+import Executors
 import Foundation
 import Glibc
-import SystemCalls
 
 /// Lines that a person types, as they come.
 enum LineReader {

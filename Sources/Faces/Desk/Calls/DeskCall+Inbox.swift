@@ -20,31 +20,42 @@ extension DeskCall {
         var inFolder: Bool?
     }
 
+    /// Opening an item, or a file of the Inbox that Waft did not store, in a program; without one, the programs.
+    private struct OpeningIn: Decodable, Sendable {
+        /// An absolute path.
+        var item: String
+        var isReceived: Bool
+        /// The place of the program in the list.
+        var program: Int?
+    }
+
     private struct Page: Decodable, Sendable {
         var limit: Int
         var before: Int64?
         var sent: Bool?
     }
 
-    /// Arrivals whose facts the list of the Inbox has.
-    private static let arrivals = 100_000
+    /// Lines of a page, at most, and of one that is read for a list.
+    private static let (longest, page) = (100_000, 1_000)
 
     static let inbox: [String: DeskCall] = [
         "history": .lines { (page: Page, waft) in
-            let limit = min(max(page.limit, 1), arrivals)
+            let limit = min(max(page.limit, 1), longest)
             return page.sent == true
                 ? waft.history.sent(latest: limit) : try waft.history.arrivals(latest: limit, before: page.before)
         },
         "inbox": DeskCall { (_: Nothing, desk) in try await list(desk) },
         "inbox/item": DeskCall { (one: ShownItem, desk) in try await one.show(desk) },
-        "inbox/open": .lines { (one: Opening, waft) in
-            await waft.inbox.followRenames()
-            let (documents, item) = (waft.documents(), try waft.inbox.item(one.item))
-            return one.inFolder == true
-                ? [try await documents.showInFolder(documents.document(of: item, for: nil))]
-                : [try await documents.openOnDesktop(documents.document(of: item))]
+        // The contents are looked at before something opens them.
+        "inbox/open": DeskCall { (one: Opening, desk) in
+            try await desk.apart(
+                ["inbox", "open", "--json"] + (one.inFolder == true ? ["--folder"] : []) + ["--", one.item])
         },
-        "inbox/open-in": .lines { (one: OpeningIn, waft) in try await one.lines(waft) },
+        "inbox/open-in": DeskCall { (one: OpeningIn, desk) in
+            try await desk.apart(
+                (one.isReceived ? ["inbox"] : []) + ["open-in", "--json", "--", one.item]
+                    + (one.program.map { ["\($0)"] } ?? []))
+        },
         "inbox/remove": DeskCall { (wanted: Items, desk) in
             try await each(wanted.items, desk) { item, waft throws(WaftError) in
                 try await waft.inbox.remove(item).map { $0 as any Line }
@@ -86,17 +97,21 @@ extension DeskCall {
         let waft = try desk.waft()
         await waft.inbox.followRenames()
         let entries = try waft.inbox.list()
-        for entry in entries { try await desk.show(entry) }
+        try await desk.lines.add(entries)
         var there = Set(entries.compactMap(\.arrival))
         // A folder that is no item can have items in it, which only the list of arrivals has.
         if entries.contains(where: { $0.kind == ItemKind.tree.rawValue && $0.arrival == nil }) {
             let all = try ArrivalChoice(since: "3650d", waft)
-            for entry in try waft.inbox.list(all) {
-                if let arrival = entry.arrival, there.insert(arrival).inserted { try await desk.show(entry) }
-            }
+            let inside = try waft.inbox.list(all).filter { $0.arrival.map { there.insert($0).inserted } == true }
+            try await desk.lines.add(inside)
         }
-        for line in try waft.history.arrivals(latest: arrivals) where there.contains(line.arrival) {
-            try await desk.show(line)
+        var before: Int64?
+        // By pages: thousands of lines take memory.
+        while !there.isEmpty {
+            let page = try waft.history.arrivals(latest: page, before: before)
+            try await desk.lines.add(page.filter { there.remove($0.arrival) != nil })
+            guard let first = page.map(\.arrival).min() else { break }
+            before = first
         }
         return .done
     }
@@ -137,35 +152,12 @@ private struct ShownItem: Decodable, Sendable {
             let waft = try desk.waft()
             await waft.inbox.followRenames()
             try await desk.show(try waft.inbox.show(item))
-            let documents = waft.documents()
-            if !isLocked, let document = try? documents.document(of: waft.inbox.item(item)),
-                let options = try? documents.options(for: document)
-            {
-                for line in options { try await desk.show(line) }
-            }
         }
         if isLocked { return .done }
-        return try await desk.apart(
+        async let options = isReceived ? desk.apart(["inbox", "options", "--json", "--", item]) : .done
+        let preview = try await desk.apart(
             (isReceived ? ["inbox", "preview"] : ["preview"]) + ["--lines", Self.lines, "--json", "--", item])
-    }
-}
-
-/// Opening an item, or a file of the Inbox that Waft did not store, in a program; without one, the programs.
-private struct OpeningIn: Decodable, Sendable {
-    /// An absolute path.
-    var item: String
-    var isReceived: Bool
-    /// The place of the program in the list.
-    var program: Int?
-
-    func lines(_ waft: Waft) async throws -> [any Line] {
-        let documents = waft.documents()
-        if isReceived { await waft.inbox.followRenames() }
-        let document =
-            isReceived ? try documents.document(of: waft.inbox.item(item)) : try documents.file(item)
-        let list = try documents.programs(for: document)
-        guard !list.isEmpty else { throw list.nothing }
-        guard let program else { return list.lines }
-        return [try await documents.open(document, in: list.target("\(program)"))]
+        _ = try await options
+        return preview
     }
 }

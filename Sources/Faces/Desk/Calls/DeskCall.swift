@@ -30,7 +30,7 @@ struct DeskCall: Sendable {
         _ lines: @escaping @Sendable (Values, Waft) async throws -> [any Line]
     ) -> DeskCall {
         DeskCall { (values: Values, desk: DeskWork) in
-            for line in try await lines(values, desk.waft()) { try await desk.show(line) }
+            try await desk.lines.add(try await lines(values, desk.waft()))
             return .done
         }
     }
@@ -63,27 +63,11 @@ struct DeskWork: Sendable {
         return try await exit
     }
 
-    /// Does something for each of some items, one after another. A failure is shown, and the first one decides the exit code.
-    func each<Word: Sendable>(
-        _ words: [Word], called: (Word) -> FailedLine.Subject?, _ body: (Word) async throws(WaftError) -> any Line
-    ) async throws -> WaftExit {
-        var first = WaftExit.done
-        for word in words {
-            let line: any Line
-            do throws(WaftError) {
-                line = try await body(word)
-            } catch {
-                line = error.line(of: called(word))
-                if first == .done { first = error.code }
-            }
-            try await show(line)
-        }
-        return first
-    }
-
     /// Lets this program do something in a process of its own: foreign bytes are parsed there, and keys are stretched.
-    /// - Parameter words: of the command line, before `--json`.
+    /// - Parameter words: of the command line, with `--json`.
     func apart(_ words: [String], input: String = "") async throws -> WaftExit {
+        // Each has the beginning of its own next line.
+        let lines = lines.beside()
         let end = await host.program.run(words, input: input) { try await lines.add($0) }
         return WaftExit(rawValue: Int32(clamping: end)) ?? .unexpected
     }

@@ -23,16 +23,10 @@ final class DeskWindow: Sendable {
     /// Begins a call.
     /// - Parameters:
     ///   - call: the window's own name for it: letters and digits.
-    ///   - work: makes the lines of the call, each in one piece.
+    ///   - work: makes the lines of the call.
     /// - Returns: false if there are too many, there is one of this name, or the window has closed.
     func begin(_ call: String, _ work: @escaping @Sendable (DeskLines) async -> Void) -> Bool {
-        let head = "{\"call\":\"\(call)\",\"line\":"
-        let lines = DeskLines { [send] line in
-            var tagged = ByteBuffer(string: head)
-            tagged.writeImmutableBuffer(line.getSlice(at: line.readerIndex, length: line.readableBytes - 1) ?? line)
-            tagged.writeString("}\n")
-            try await send(tagged)
-        }
+        let lines = DeskLines(of: call, send)
         return calls.withLock { calls in
             guard let open = calls, open.count < Self.maximum, open[call] == nil else { return false }
             calls?[call] = Task(executorPreference: Waft.executor) {

@@ -1,5 +1,5 @@
 // Handlers: who gets what, and why.
-import {alarm, attempt, call, cardHead, field, fold, form, h, h2, head, help, icon, label, lineOf, linesOf, mono, named, on, problem, put, replace,
+import {alarm, attempt, call, cardHead, field, fold, form, h, h2, head, help, icon, label, lineOf, linesOf, mono, named, on, problem, put, quoted, replace,
 	row, show, shown, status, submit, t, things, update, warning} from "/parts.js";
 import {held} from "/drops.js";
 
@@ -45,7 +45,7 @@ function card(line, load) {
 
 // A window adds no program: it shows the command.
 function adding() {
-	const command = h("pre", {hidden: true}, h("code")), quoted = text => "'" + text.replaceAll("'", "'\\''") + "'";
+	const command = h("pre", {hidden: true}, h("code"));
 	const [run, name, claims] = ["/home/…/import.sh", "Photos", "public.image magnet"].map((placeholder, n) => field({placeholder, required: n < 2}));
 	const network = h("input", {type: "checkbox"});
 	const add = () => {

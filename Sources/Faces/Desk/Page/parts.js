@@ -36,6 +36,8 @@ export async function attempt(error, path, values) {
 }
 export const status = (...text) => h("p.help", {role: "status"}, text);
 export const help = key => h("p.help", t(key));
+// A word of a command, as a shell takes it.
+export const quoted = text => /^[\w@%+=:,./-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
 export const h2 = key => h("h2", t(key));
 export const mono = text => h("span.mono", shown(text));
 export const warning = (...text) => h("p.warning", icon("warn"), h("span", text));

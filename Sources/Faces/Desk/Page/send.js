@@ -152,7 +152,13 @@ function go() {
 	const wrong = !items.length && !things.words ? "nothingChosen" : !peers.length ? "nobodyChosen" : "";
 	put($("sheet-problem"), wrong && t(wrong));
 	if (wrong) return;
-	for (const peer of peers) send(peer, things, subject);
+	const {words, ...files} = things, hasFiles = files.blobs.length + files.paths.length > 0;
+	for (const peer of peers) {
+		// Other protocols take a text or a link as such if nothing is beside it.
+		const isApart = words && hasFiles && !peer.away && peer.via !== "waft";
+		send(peer, isApart ? files : things, subject);
+		if (isApart) send(peer, {blobs: [], paths: [], words}, subject);
+	}
 	$("sheet").close();
 	location.hash = "#transfers";
 }

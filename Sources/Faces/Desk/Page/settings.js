@@ -1,5 +1,5 @@
 // A form made from the settings and their schema.
-import {alarm, attempt, call, dots, field, h, h2, hasFocus, head, help, inTurn, lineOf, linesOf, mono, on, problem, put, replace, searchField,
+import {alarm, attempt, call, dots, field, h, h2, hasFocus, head, help, inTurn, lineOf, linesOf, mono, on, problem, put, quoted, replace, searchField,
 	select, shown, status, store, t, warning} from "/parts.js";
 
 const GROUPS = [["group-machine", /^(name|port|logLevel|inhibitSleep)$/],
@@ -37,7 +37,10 @@ function setting(line, schema) {
 	const id = "s-" + line.setting, error = alarm({id: id + "-error"}), note = status(), place = h("div.field"), source = h("p.note");
 	const change = values => inTurn(async () => {
 		changedAt = Date.now();
-		const result = await attempt(error, "settings/set", {setting: line.setting, values: values ?? undefined}), done = lineOf(result, "settingChanged");
+		const result = await attempt(error, "settings/set", {setting: line.setting, values: values ?? undefined});
+		// Some settings have to do with programs: a window shows the command.
+		if (result.exit === 77) replace(error, [problem(result), " ", h("code", ["waft config", values ? "set" : "unset", line.setting, ...(values ?? []).map(quoted)].join(" "))]);
+		const done = lineOf(result, "settingChanged");
 		put(note, done ? [t("saved"), done.hiddenBy && t("hiddenBy", {name: done.hiddenBy}),
 			...(done.warnings ?? []).map(shown)].filter(Boolean).join(" ") : "");
 		if (result.exit) return line.form === "truth" && draw();

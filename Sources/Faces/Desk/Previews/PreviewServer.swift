@@ -110,10 +110,18 @@ package final class PreviewServer: Sendable {
     /// - Returns: nil if there is no such item, or it is not shown.
     private func item(_ name: String, isThumbnail: Bool = false) async -> Item? {
         guard let number = Int64(name), number > 0,
-            let arrival = try? host.forgiving().inbox.show(name),
+            let arrival = try? await arrival(name),
             let type = UniformType(arrival.type), let form = Self.form(of: type, isThumbnail: isThumbnail)
         else { return nil }
         return Item(number: number, path: arrival.path, form: form, isSealed: arrival.protection != nil)
+    }
+
+    private func arrival(_ name: String) async throws -> JournalLine {
+        try await withTaskExecutorPreference(Waft.executor) {
+            let inbox = try host.forgiving().inbox
+            await inbox.followRenames()
+            return try inbox.show(name)
+        }
     }
 
     /// A page with a film or a sound: browsers save some types as files that they play in a page.
@@ -180,7 +188,11 @@ package final class PreviewServer: Sendable {
     /// The picture of an item of a waiting offer.
     private func showOffer(_ exchange: HTTPExchange, _ offer: String, _ item: String) async throws {
         guard let offer = Int(offer), let item = Int(item), item > 0,
-            let preview = try? await host.forgiving().offers.preview(offer, item: item - 1)
+            let preview = try? await withTaskExecutorPreference(
+                Waft.executor,
+                operation: {
+                    try await host.forgiving().offers.preview(offer, item: item - 1)
+                })
         else { return try await exchange.refuseUnknown() }
         try await show(preview.data, exchange)
     }

@@ -82,16 +82,23 @@ final class BrowserSending: Sendable {
         var item: Int
     }
 
+    /// Some sendings read what their browsers bring, and hold a thread until it comes.
+    private static let executor = Waft.makeExecutor(threads: BrowserSendings.maximum)
+
     /// Offers the items, and follows the sending to its end. If the task is cancelled, so is the sending.
     /// - Throws: `WaftError`.
     func run(_ lines: DeskLines) async throws -> WaftExit {
         let (said, feed) = AsyncStream<ByteBuffer>.makeStream()
-        let work = Task(executorPreference: Waft.executor) { [self] in
+        let work = Task(executorPreference: Self.executor) { [self] in
             defer { feed.finish() }
             let sources = try sources { number in
                 if let line = try? WantedLine(item: number).bytes { feed.yield(line) }
             }
-            return try await send(sources) { feed.yield(ByteBuffer(string: $0.json + "\n")) }
+            return try await send(sources) {
+                feed.yield(ByteBuffer(string: $0.json + "\n"))
+            } raw: {
+                feed.yield(ByteBuffer(bytes: $0))
+            }
         }
         course.withLock { $0.work = work }
         return try await withTaskCancellationHandler {
@@ -143,10 +150,14 @@ final class BrowserSending: Sendable {
         return try sources.make()
     }
 
+    /// - Parameters:
+    ///   - show: for a line.
+    ///   - raw: for lines of a program, in any pieces.
     private func send(
-        _ sources: [any ItemSource], _ show: @escaping @Sendable (any Line) -> Void
+        _ sources: [any ItemSource], _ show: @escaping @Sendable (any Line) -> Void,
+        raw: @escaping @Sendable ([UInt8]) -> Void
     ) async throws(WaftError) -> WaftExit {
-        if let activity = wanted.activity { return try await share(sources, activity, show) }
+        if let activity = wanted.activity { return try await share(sources, activity, show, raw) }
         let waft = try host.strict()
         let options = try waft.sendOptions(subject: wanted.subject, isAwaited: wanted.wait == "opened")
         let peer = wanted.to ?? ""
@@ -178,7 +189,8 @@ final class BrowserSending: Sendable {
     }
 
     private func share(
-        _ sources: [any ItemSource], _ type: String, _ show: @escaping @Sendable (any Line) -> Void
+        _ sources: [any ItemSource], _ type: String, _ show: @escaping @Sendable (any Line) -> Void,
+        _ raw: @escaping @Sendable ([UInt8]) -> Void
     ) async throws(WaftError) -> WaftExit {
         let paths = wanted.paths ?? []
         let items = ShareItems(sources, paths: paths, subject: wanted.subject)
@@ -187,6 +199,7 @@ final class BrowserSending: Sendable {
         var completion = CompletedLine()
         completion.activity = activity.type
         try await activities.check(activity, items)
+        if activity.kind == .preview { _ = await host.program.run(["preview", "--json", "--"] + paths, take: raw) }
         completion.returnedItems = try await activities.perform(activity, items).returnedItems
         show(completion)
         return .done

@@ -43,6 +43,16 @@ final class BrowserSendings: Sendable {
         }
     }
 
+    /// Waits until all have taken leave of their peers, or the time is up, whether or not the task is cancelled.
+    func leave(within time: Duration) async {
+        await Task.detached { [self] in
+            let end = ContinuousClock.now + time
+            while ContinuousClock.now < end, state.withLock({ $0.sendings.contains(where: \.isFollowed) }) {
+                try? await Task.sleep(for: .milliseconds(5))
+            }
+        }.value
+    }
+
     func end(_ sending: BrowserSending) {
         state.withLock { state in state.sendings.removeAll { $0.sending === sending } }
     }

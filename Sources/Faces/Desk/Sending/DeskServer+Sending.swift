@@ -17,6 +17,9 @@ extension DeskServer {
         guard wanted.to != "", wanted.activity != "", (1...BrowserSending.items).contains(wanted.count) else {
             return try await exchange.refuse(.badRequest, "1 to \(BrowserSending.items) items go to a peer")
         }
+        guard wanted.paths?.allSatisfy({ $0.hasPrefix("/") }) != false else {
+            return try await exchange.refuse(.badRequest, "a path is absolute")
+        }
         guard let sending = sendings.begin(wanted) else {
             return try await exchange.refuse(.tooManyRequests, "too many sendings are under way")
         }

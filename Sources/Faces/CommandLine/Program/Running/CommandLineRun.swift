@@ -1,10 +1,10 @@
 package import ArgumentParser
+import Executors
 import Foundation
 import Glibc
 import Lines
 import Logging
 import Operations
-import SystemCalls
 
 /// Runs a program's command and turns every end into an exit code and at most a few lines.
 package enum CommandLineRun {

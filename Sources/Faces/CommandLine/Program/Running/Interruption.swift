@@ -1,6 +1,6 @@
+import Executors
 import Glibc
 import Sharing
-import SystemCalls
 
 /// Lets a task wait for Ctrl-C and for a request to end.
 enum Interruption {

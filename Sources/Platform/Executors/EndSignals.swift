@@ -1,5 +1,4 @@
 import CLinuxShims
-import Executors
 import Glibc
 import Synchronization
 

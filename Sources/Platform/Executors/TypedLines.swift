@@ -1,5 +1,4 @@
 import CLinuxShims
-import Executors
 import Glibc
 
 /// Lines that come slowly, such as those that a person types.

@@ -1,4 +1,3 @@
-import Executors
 import Glibc
 import Synchronization
 
