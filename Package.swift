@@ -43,9 +43,10 @@ enum Storey: String {
 ///   - vectors: a folder of the tests that they read by its path, not as resources.
 ///   - embedded: files of the module that become a part of its code.
 func module(
-    _ storey: Storey, _ name: String, _ dependencies: [Target.Dependency], tests: [Target.Dependency]? = [
+    _ storey: Storey, _ name: String, _ dependencies: [Target.Dependency],
+    tests: [Target.Dependency]? = [
 
-            ],
+        ],
     data: String? = nil, vectors: String? = nil, embedded: [String] = []
 ) -> [Target] {
     var targets: [Target] = [
@@ -166,7 +167,9 @@ let package = Package(
     ]
         + module(.content, "UniformTypes", [], data: "Data", vectors: "Vectors")
         + module(.platform, "SystemCalls", [], tests: nil)
-        + module(.platform, "Executors", [
+        + module(
+            .platform, "Executors",
+            [
                 "CLinuxShims", deque,
             ])
         + module(.platform, "Streams", [])
@@ -344,7 +347,7 @@ let package = Package(
             ],
             tests: [
                 "Contacts", "ContentCheck", "Control", "Digests", "Endpoints", "HandlerCatalog", "HookSandbox", "Inbox",
-                "Outbox", "Receiving", "Sending",
+                "Outbox", "Receiving", "Sending", "UniformTypes",
             ]
         )
         + module(
