@@ -55,7 +55,7 @@ package final class ControlConnection: Sendable {
             defer { free = nil }
             return free
         }
-        if let free, free.isOpen {
+        if let free, await free.isOpen {
             do {
                 return try await exchange(ControlCoding.line(request), on: free)
             } catch {
@@ -113,7 +113,10 @@ private final class ControlLine: Sendable {
 
     deinit { close() }
 
-    var isOpen: Bool { channel.isActive }
+    /// Asked on its event loop, which sees first what the receiver has done before.
+    var isOpen: Bool {
+        get async { (try? await channel.eventLoop.submit { [channel] in channel.isActive }.get()) ?? false }
+    }
 
     /// The line that answers; nil if the receiver closes the connection instead. A cancelled request closes it too: its
     /// answer would be taken for that of the next one.
