@@ -94,7 +94,7 @@ package struct Program: Sendable {
 
     /// Starts it. It goes on, whether or not the task is cancelled.
     ///
-    /// Its standard streams are descriptors of the caller, who closes them afterwards; nil for none. (A `.sequence` of
+    /// Its standard streams are descriptors of the caller. The caller closes them afterwards; nil for none. (A `.sequence` of
     /// swift-subprocess loses its rest if the program has ended and the reader is slow.)
     package func start(
         input: Int32? = nil, output: Int32? = nil, error: Int32? = nil

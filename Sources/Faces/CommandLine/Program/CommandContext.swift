@@ -127,7 +127,7 @@ struct CommandContext {
     }
 }
 
-/// The environment of a command, and what the command has read there already.
+/// The environment of a command, with the settings that the command has read.
 final class CommandEnvironment: Sendable {
     /// That of the process; a test gives each command its own.
     @TaskLocal static var current = CommandEnvironment(ProcessInfo.processInfo.environment)

@@ -136,7 +136,7 @@ extension DeskCall {
     }
 }
 
-/// An item that a window shows: what is in it, what is known of it, and what can be done with it.
+/// An item that a window shows: its contents, its facts, and the possible actions.
 private struct ShownItem: Decodable, Sendable {
     /// An absolute path.
     var item: String

@@ -67,7 +67,7 @@ extension DeskCall {
         var transfer: String
     }
 
-    /// Offers, and the transfers that come of them.
+    /// Offers and transfers.
     static let offers: [String: DeskCall] = [
         "receiver": DeskCall { (_: Nothing, desk) in
             // The next event waits until the window has this one.

@@ -3,8 +3,8 @@ import Lines
 import Operations
 import Sharing
 
-/// A call that a window may make. The table of calls is the list of what a window may do; no call runs a program that the
-/// window chooses, and none gives a program a right: whoever takes a window over would run programs as the user.
+/// A call that a window may make: a window may do nothing besides the calls of the table. No call runs a program that the
+/// window chooses, and none gives a program a right: an attacker in a window would run programs as the user.
 struct DeskCall: Sendable {
     /// The calls by their paths.
     static let all: [String: DeskCall] = [contacts, inbox, machine, offers, settings]

@@ -114,7 +114,7 @@ final class BrowserSending: Sendable {
         }
     }
 
-    /// Activities that a window has no place for: it has peers and their outbox, and opens what was received.
+    /// Activities that the window has elsewhere: it shows peers and their outbox, and opens received items.
     private static let excluded = [Activity.airdrop.type, Activity.queue.type, Activity.openIn.type]
 
     /// Lists the activities that can take the items.
