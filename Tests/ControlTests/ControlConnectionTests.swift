@@ -1,4 +1,6 @@
+import NIOConcurrencyHelpers
 import NIOCore
+import NIOPosix
 import Sharing
 import TestSupport
 import Testing
@@ -77,5 +79,32 @@ struct ControlConnectionTests {
             }
         }
         await #expect(throws: ControlError.self) { try await connection.ask(.status) }
+    }
+
+    @Test("a request that an ended receiver has not read goes to the next one, also before its end was noticed")
+    func notNoticed() async throws {
+        let folder = TemporaryFolder()
+        let socket = try ControlSocket(folder: folder.path)
+        // Its loop has always another task from the first answer to the second, and looks at no connection.
+        let own = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let connection = ControlConnection(socket, on: own)
+        let isBusy = NIOLockedValueBox(false)
+        @Sendable func spin() { if isBusy.withLockedValue({ $0 }) { own.next().execute { spin() } } }
+        for round in 1...2 {
+            let server = try await ControlServer.bind(socket, on: group, logger: logger)
+            await withTaskGroup(of: Void.self) { tasks in
+                tasks.addTask {
+                    await server.run(events: EventFeed()) { _ in
+                        isBusy.withLockedValue { $0 = false }
+                        return .done
+                    }
+                }
+                defer { tasks.cancelAll() }
+                #expect((try? await connection.ask(.status)) == .done)
+                isBusy.withLockedValue { $0 = round == 1 }
+                spin()
+            }
+        }
+        try await own.shutdownGracefully()
     }
 }

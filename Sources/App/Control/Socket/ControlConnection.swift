@@ -1,3 +1,4 @@
+import Glibc
 import NIOConcurrencyHelpers
 package import NIOCore
 import NIOPosix
@@ -55,11 +56,13 @@ package final class ControlConnection: Sendable {
             defer { free = nil }
             return free
         }
-        if let free, await free.isOpen {
+        if let free {
             do {
                 return try await exchange(ControlCoding.line(request), on: free)
+            } catch is ControlLine.Unread {
+                // The receiver that had this connection has ended, and has not seen the request: a new one is asked.
             } catch {
-                // A receiver that has ended was perhaps not seen to end. The request is not repeated: it may have been done.
+                // The receiver has ended meanwhile. The request is not repeated: it may have been done.
                 if !Task.isCancelled { _ = try await connect() }
                 throw error
             }
@@ -89,6 +92,9 @@ private final class ControlLine: Sendable {
         var answer: CheckedContinuation<ByteBuffer?, any Error>
     }
 
+    /// The receiver has closed the connection before it had read the request whole.
+    struct Unread: Error {}
+
     private let channel: any Channel
     private let questions: AsyncStream<Question>.Continuation
 
@@ -97,12 +103,21 @@ private final class ControlLine: Sendable {
         let (asked, questions) = AsyncStream<Question>.makeStream()
         self.questions = questions
         Task {
-            try? await channel.executeThenClose { inbound, outbound in
+            try? await channel.executeThenClose { inbound, _ in
                 var lines = inbound.makeAsyncIterator()
                 for await question in asked {
                     do {
-                        try await outbound.write(question.bytes)
+                        try await channel.channel.writeAndFlush(question.bytes)
+                    } catch {
+                        // Its last byte was not written: it was no whole line.
+                        question.answer.resume(throwing: Unread())
+                        continue
+                    }
+                    do {
                         question.answer.resume(returning: try await lines.next())
+                    } catch let error as IOError where error.errnoCode == ECONNRESET {
+                        // The kernel says so of an end whose process has not read all that came.
+                        question.answer.resume(throwing: Unread())
                     } catch {
                         question.answer.resume(throwing: error)
                     }
@@ -113,13 +128,9 @@ private final class ControlLine: Sendable {
 
     deinit { close() }
 
-    /// Asked on its event loop, which sees first what the receiver has done before.
-    var isOpen: Bool {
-        get async { (try? await channel.eventLoop.submit { [channel] in channel.isActive }.get()) ?? false }
-    }
-
-    /// The line that answers; nil if the receiver closes the connection instead. A cancelled request closes it too: its
-    /// answer would be taken for that of the next one.
+    /// A cancelled request closes the connection: its answer would be taken for that of the next one.
+    /// - Returns: the line that answers; nil if the receiver closes the connection after it has read the request.
+    /// - Throws: `Unread`, or an error of the connection.
     func exchange(_ bytes: ByteBuffer) async throws -> ByteBuffer? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { answer in
