@@ -47,7 +47,7 @@ extension Kitchen {
     }
 
     static var noKeys: FileKeys {
-        FileKeys { _ throws(VaultError) in throw VaultError(.locked, "it is sealed, and no receiver runs") }
+        FileKeys { _ throws(SealedFileError) in throw .locked("it is sealed, and no receiver runs") }
     }
 }
 

@@ -1,5 +1,5 @@
 import Glibc
-import Protection
+import Inbox
 package import Settings
 package import Sharing
 
@@ -25,6 +25,6 @@ package enum ProtectionSuggestion {
     }
 
     static func isSetUp(_ home: Home) -> Bool {
-        access(ProtectionFolder(path: home.protection).recipientsPath, F_OK) == 0
+        (try? ItemKeys.areThere(in: home.protection)) ?? true
     }
 }

@@ -106,7 +106,7 @@ struct ReceiverParts: Sendable {
         let inbox = try FileInbox(
             path: home.inbox, reserve: settings.reserve, conflict: settings.conflict,
             checker: ContentChecker(types: catalog.current.registry), partials: settings.partials,
-            memory: journal, vault: vault)
+            memory: journal, keys: ItemKeys(vault))
         self.inbox = inbox
         try Self.recover(journal, inbox, logger)
         let copies = ClearCopies(
@@ -175,7 +175,7 @@ struct ReceiverParts: Sendable {
         let consent = ConsentChain.make(
             people: plan.consent, arbiter: { plan.programs.current.arbiter }, relay: plan.relay,
             memory: consents, door: door, conflict: { plan.settings.conflict },
-            protection: { plan.settings.protection }, vault: vault, inbox: inbox, journal: journal, logger: logger)
+            protection: { plan.settings.protection }, inbox: inbox, journal: journal, logger: logger)
         reception = Reception(
             inbox: inbox,
             journal: journal,

@@ -1,6 +1,5 @@
 package import ContentCheck
 import Glibc
-package import Protection
 package import Sharing
 import Synchronization
 import SystemCalls
@@ -18,8 +17,8 @@ package final class FileInbox: InboxStoring {
 
     let opening: BeneathOpening
     private let time: KeptTime
-    /// The keys of sealed items; nil if nothing is sealed.
-    let vault: Vault?
+    /// The keys of sealed items.
+    package let keys: ItemKeys
     /// Nil accepts any folder at the path as the Inbox.
     private let recognition: InboxRecognition?
 
@@ -46,7 +45,7 @@ package final class FileInbox: InboxStoring {
     ///   - memory: remembers the Inbox, to recognise it (`InboxRecognition`). While another folder is at the path,
     ///     nothing is created or stored there and every call fails, until the Inbox is back or `adopt` is called. Nil
     ///     accepts any folder as the Inbox.
-    ///   - vault: the keys of sealed items.
+    ///   - keys: those of sealed items.
     /// - Throws: `InboxError`, also when another receiver has this Inbox.
     package convenience init(
         path: String,
@@ -55,11 +54,11 @@ package final class FileInbox: InboxStoring {
         checker: ContentChecker? = nil,
         partials: PartialBounds = .standard,
         memory: (any InboxMemory)? = nil,
-        vault: Vault? = nil
+        keys: ItemKeys = ItemKeys(nil)
     ) throws(InboxError) {
         try self.init(
             path: path, reserve: reserve, conflict: conflict, checker: checker, partials: partials, memory: memory,
-            vault: vault, opening: .inOneCall, placement: .byRename)
+            keys: keys, opening: .inOneCall, placement: .byRename)
     }
 
     init(
@@ -69,14 +68,14 @@ package final class FileInbox: InboxStoring {
         checker: ContentChecker? = nil,
         partials: PartialBounds = .standard,
         memory: (any InboxMemory)? = nil,
-        vault: Vault? = nil,
+        keys: ItemKeys = ItemKeys(nil),
         time: KeptTime = .system,
         opening: BeneathOpening,
         placement: Placement
     ) throws(InboxError) {
         let path = try Self.absolute(path)
         self.path = path
-        self.vault = vault
+        self.keys = keys
         let rules = CurrentRules(InboxRules(reserve: reserve, conflict: conflict, partials: partials))
         self.rules = rules
         self.placement = placement
@@ -174,7 +173,7 @@ package final class FileInbox: InboxStoring {
     /// Whether a folder below the Inbox, or the Inbox itself, holds an entry of that name, sealed or not.
     package func holds(_ name: SafeName, in folder: SafeRelativePath?) -> Bool {
         guard let inbox = try? currentInbox() else { return false }
-        let knowsSealed = vault?.standing.isSetUp ?? false
+        let knowsSealed = keys.areThere
         func isThere(_ folder: Int32) -> Bool {
             var status = stat()
             let names = knowsSealed ? [name.text, name.text + SealedName.ending] : [name.text]
@@ -191,7 +190,7 @@ package final class FileInbox: InboxStoring {
     ) throws(TransferError) -> any StagedItem {
         let checker = state.withLock { $0.checker }
         guard let staging else { throw .anotherInbox }
-        let sealing = try sealing(protection, in: staging)
+        let sealing = try keys.sealing(protection, staging.keptSealers)
         try sealing?.check()
         if let partial {
             let name = Partials.name(of: partial)
@@ -219,7 +218,7 @@ package final class FileInbox: InboxStoring {
             staging: staging,
             placement: placement,
             conflict: rules.now.conflict,
-            knowsSealed: vault?.standing.isSetUp ?? false,
+            knowsSealed: keys.areThere,
             items: items.map { item in
                 guard let staged = item.staged as? StagedFiles, staged.staging === staging else {
                     return .failure(TransferError(.unexpected, "cannot store \(item.name): it was staged elsewhere"))

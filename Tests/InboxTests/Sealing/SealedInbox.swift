@@ -27,7 +27,8 @@ final class SealedInbox {
         try protection.setUp(keeping: identities, by: .keyring)
         vault = Vault(protection)
         inbox = try FileInbox(
-            path: folder / "Inbox", reserve: .bytes(0), vault: vault, opening: .inOneCall, placement: placement)
+            path: folder / "Inbox", reserve: .bytes(0), keys: ItemKeys(vault), opening: .inOneCall, placement: placement
+        )
     }
 
     func unlock() throws { try vault.unlock(identities) }
@@ -40,7 +41,7 @@ final class SealedInbox {
         inbox.forgetKeptKeys()
         // The lock of the Inbox goes with the old one.
         inbox = try FileInbox(path: folder / "other", reserve: .bytes(0))
-        inbox = try FileInbox(path: folder / "Inbox", reserve: .bytes(0), vault: vault)
+        inbox = try FileInbox(path: folder / "Inbox", reserve: .bytes(0), keys: ItemKeys(vault))
     }
 
     func key(_ name: String, kind: ItemKind = .file, _ protection: ProtectionClass = .unlessOpen) throws -> PartialKey {

@@ -217,10 +217,10 @@ struct SealedItemTests {
                 == .mismatch)
         #expect(listing(of: place.folder / "out") == [])
         guard !isTree else { return }
-        #expect(InboxContents.beginning(of: arrival, inbox: place.path, keys: keys, limit: 100_000) == nil)
+        #expect(ItemReader(inbox: place.path, keys: keys).beginning(of: arrival, limit: 100_000) == nil)
         let sink = open("/dev/null", O_WRONLY | O_CLOEXEC)
         defer { close(sink) }
-        #expect(code { try InboxContents.write(arrival, inbox: place.path, keys: keys, to: sink) } == .mismatch)
+        #expect(code { try ItemReader(inbox: place.path, keys: keys).write(arrival, to: sink) } == .mismatch)
     }
 
     @Test("an item leaves the Inbox in the clear, and only while it can be opened")

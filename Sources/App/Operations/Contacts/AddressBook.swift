@@ -1,7 +1,7 @@
 package import Contacts
 import Endpoints
+import Inbox
 package import Lines
-import Protection
 import Settings
 import Sharing
 
@@ -116,7 +116,7 @@ package struct AddressBook: Sendable {
     private func checkKeys(for terms: ContactTerms) throws(WaftError) {
         guard terms.isSealed else { return }
         do {
-            if try ProtectionFolder(path: waft.home.protection).recipients() != nil { return }
+            if try ItemKeys.areThere(in: waft.home.protection) { return }
         } catch {
             throw WaftError(.unexpected, error.description)
         }

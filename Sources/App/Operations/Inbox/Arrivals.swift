@@ -101,7 +101,7 @@ package struct Arrivals: Sendable {
                 hint: "to look at it: waft inbox preview")
         }
         do throws(LeavingError) {
-            try InboxContents.write(entry.arrival, inbox: inbox, keys: waft.receiver.fileKeys, to: file)
+            try ItemReader(inbox: inbox, keys: waft.receiver.fileKeys).write(entry.arrival, to: file)
         } catch {
             throw WaftError(error)
         }

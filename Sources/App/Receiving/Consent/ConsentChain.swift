@@ -3,7 +3,6 @@ import Handlers
 import Inbox
 import Journal
 import Logging
-import Protection
 import Sharing
 
 /// Composes everything that has a say in an offer, from the first to the last.
@@ -45,7 +44,7 @@ enum ConsentChain {
         memory: ConsentMemory,
         door: VisibilityController,
         conflict: @escaping @Sendable () -> ConflictRule,
-        protection: @escaping @Sendable () -> ProtectionClass, vault: Vault, inbox: FileInbox, journal: Journal,
+        protection: @escaping @Sendable () -> ProtectionClass, inbox: FileInbox, journal: Journal,
         logger: Logger
     ) -> any ConsentAsking {
         var consent: any ConsentAsking = ChosenConsent {
@@ -61,7 +60,7 @@ enum ConsentChain {
         let skipping = ConflictConsent(
             asking: gated, isTaken: { inbox.holds($0, in: $1) }, isKnown: { earlier.contain($0, from: $1) })
         consent = ChosenConsent { conflict() == .skip ? skipping : gated }
-        consent = ProtectedConsent(asking: consent, usual: protection, vault: vault)
+        consent = ProtectedConsent(asking: consent, usual: protection, keys: inbox.keys)
         return JournalledConsent(asking: consent, journal: journal)
     }
 }
@@ -82,7 +81,7 @@ struct ProtectedConsent: ConsentAsking {
     let asking: any ConsentAsking
     /// The protection of items for which the user's rules name none.
     let usual: @Sendable () -> ProtectionClass
-    let vault: Vault
+    let keys: ItemKeys
 
     func consent(
         to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
@@ -94,9 +93,9 @@ struct ProtectedConsent: ConsentAsking {
             var answer = answer
             answer.destination = answer.destination.protected(as: usual)
             switch answer.destination.protection {
-            case .complete where !vault.canOpen(.complete):
+            case .complete where !keys.canOpen(.complete):
                 return ItemVerdict(.busy, reason: "locked")
-            case .some(let protection) where protection.isSealed && !vault.standing.isSetUp:
+            case .some(let protection) where protection.isSealed && !keys.areThere:
                 return ItemVerdict(.noRoom, reason: "the receiver has no keys to seal it with")
             default:
                 return answer

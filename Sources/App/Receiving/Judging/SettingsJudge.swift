@@ -3,7 +3,7 @@ import Endpoints
 import Foundation
 import HandlerCatalog
 import Handlers
-import Protection
+import Inbox
 import SecureTransport
 package import Settings
 import Sharing
@@ -99,8 +99,8 @@ package struct SettingsJudge: Sendable {
         } else {
             return nil
         }
-        do throws(VaultError) {
-            guard try ProtectionFolder(path: home.protection).recipients() == nil else { return nil }
+        do throws(SealedFileError) {
+            if try ItemKeys.areThere(in: home.protection) { return nil }
         } catch {
             return (name, error.description)
         }

@@ -54,10 +54,8 @@ final class ClearCopies: ClearCopying {
 
     /// The URL of a received shortcut; nil while it is locked.
     func link(in arrival: Arrival) -> URLParts? {
-        guard arrival.protection.isSealed else { return ReceivedLink.parts(at: arrival.stored.path) }
-        return InboxContents.beginning(
-            of: arrival, inbox: inbox, keys: FileKeys(vault), limit: ReceivedLink.longestFile
-        ).flatMap(ReceivedLink.parts(in:))
+        ItemReader(inbox: inbox, keys: FileKeys(vault)).beginning(of: arrival, limit: ReceivedLink.longestFile)
+            .flatMap(ReceivedLink.parts(in:))
     }
 
     func folder(of handler: String) -> String? {

@@ -19,8 +19,8 @@ final class SealedStream: @unchecked Sendable {
     /// - Parameter inbox: absolute path of the Inbox.
     static func open(_ arrival: Arrival, inbox: String, keys: FileKeys) throws(ClearCopyError) -> ClearStream {
         do throws(LeavingError) {
-            let file = try InboxContents.open(arrival, inbox: inbox, keys: keys)
-            let source = SealedStream(arrival, file, try InboxContents.digest(of: arrival, keys: keys))
+            let reader = ItemReader(inbox: inbox, keys: keys)
+            let source = SealedStream(arrival, try reader.open(arrival), try reader.digest(of: arrival))
             var shown = arrival
             if let digests = keys.contentDigests(of: arrival) { shown.facts.digest = digests.lasting ?? digests.sent }
             return ClearStream(shown) { sink throws(ClearCopyError) in try source.pass(sink) }
@@ -32,12 +32,12 @@ final class SealedStream: @unchecked Sendable {
     private func pass(_ sink: ClearStream.Sink) throws(ClearCopyError) {
         do throws(SealedFileError) {
             // Other contents are known at their end, before the program sees it.
-            try InboxContents.read(file, digest) { contents throws(SealedFileError) in
+            try ItemReader.read(file, digest) { contents throws(SealedFileError) in
                 // Nobody hears of this one: the program has ended, or does not get the rest.
                 guard sink(contents) else { throw .system(SystemError(ECANCELED)) }
             }
         } catch {
-            throw ClearCopyError(InboxContents.reason(error, arrival))
+            throw ClearCopyError(ItemReader.reason(error, arrival))
         }
     }
 }

@@ -1,5 +1,4 @@
 import Glibc
-import Protection
 import Sharing
 import SystemCalls
 
@@ -40,17 +39,10 @@ package struct LeavingError: Error, Hashable, Sendable, CustomStringConvertible 
 
     init(_ what: String, _ error: SealedFileError) {
         switch error {
-        case .closed(let cause): self.init(Self.code(cause), "\(what): \(cause)")
-        case .damaged: self.init(.mismatch, "\(what): \(error)")
+        case .locked: self.init(.locked, "\(what): \(error)")
+        case .closed: self.init(.disk, "\(what): \(error)")
+        case .foreign, .damaged: self.init(.mismatch, "\(what): \(error)")
         case .system(let cause): self.init(what, cause)
-        }
-    }
-
-    private static func code(_ error: VaultError) -> Code {
-        switch error.code {
-        case .locked: .locked
-        case .foreign: .mismatch
-        default: .disk
         }
     }
 

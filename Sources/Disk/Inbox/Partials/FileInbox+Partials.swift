@@ -1,6 +1,5 @@
 package import Digests
 import Glibc
-import Protection
 package import Sharing
 import SystemCalls
 
@@ -19,7 +18,7 @@ extension FileInbox {
         let name = Partials.name(of: key)
         guard let staging, staging.partials.isThere(name) else { return false }
         guard key.protection.isSealed else { return true }
-        return vault?.canOpen(key.protection) ?? false || staging.keptSealers.has(name)
+        return keys.canOpen(key.protection) || staging.keptSealers.has(name)
     }
 
     package func boundKept(
@@ -43,7 +42,7 @@ extension FileInbox {
         guard let staging, staging.partials.isThere(name), staging.partials.take(name) == true else { return }
         defer { staging.partials.giveBack(name) }
         // The keys of the present recipients: sealing is not needed here.
-        let sealing = key.protection.isSealed ? try? sealing(key.protection, in: staging) : nil
+        let sealing = key.protection.isSealed ? try? keys.sealing(key.protection, staging.keptSealers) : nil
         guard !key.protection.isSealed || sealing != nil else { return }
         var reading = KeptReading(staging, algorithm, sealing)
         reading.read(name, found)
@@ -78,10 +77,9 @@ extension FileInbox {
 
     package func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferError) -> Digest {
         let holder = try holder(of: arrival)
-        var keys: FileKeys?
-        if arrival.protection.isSealed {
-            guard let vault else { throw TransferError(.notKept, "\(arrival.stored.name) is sealed") }
-            keys = FileKeys(vault, for: .recognising)
+        let keys = keys.recognising(arrival.protection)
+        if keys == nil, arrival.protection.isSealed {
+            throw TransferError(.notKept, "\(arrival.stored.name) is sealed")
         }
         do {
             return try StoredDigest.read(
@@ -100,22 +98,7 @@ extension FileInbox {
             return ContentDigests(
                 lasting: arrival.digest, sent: arrival.sentDigest ?? arrival.digest, own: arrival.ownDigest)
         }
-        return vault.flatMap { FileKeys($0, for: .recognising).contentDigests(of: arrival) }
-    }
-
-    /// The keys to seal an item with; nil if it is not sealed.
-    /// - Throws: `storage` if there are none.
-    func sealing(_ protection: ProtectionClass, in staging: StagingFolder) throws(TransferError) -> ItemSealing? {
-        guard protection.isSealed else { return nil }
-        guard let vault else { throw TransferError(.storage, "it cannot be sealed: there are no keys") }
-        do {
-            return ItemSealing(
-                recipients: try vault.recipients(for: protection), keys: FileKeys(vault, for: .recognising),
-                kept: staging.keptSealers,
-                isComplete: protection == .complete, isUnlocked: { vault.isUnlocked })
-        } catch {
-            throw TransferError(error)
-        }
+        return keys.recognising(arrival.protection)?.contentDigests(of: arrival)
     }
 
     /// Forgets the keys of files of the class complete whose transfer was cut.

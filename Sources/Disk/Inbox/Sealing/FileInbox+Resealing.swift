@@ -1,6 +1,5 @@
 import Digests
 import Glibc
-import Protection
 package import Sharing
 import SystemCalls
 
@@ -22,7 +21,7 @@ import SystemCalls
 extension FileInbox {
     /// - Throws: `LeavingError` `locked` if the old or the new form cannot be opened now.
     package func checkKeys(for arrival: Arrival, as protection: ProtectionClass) throws(LeavingError) {
-        guard let vault, vault.canOpen(protection), vault.canOpen(arrival.protection) else {
+        guard keys.canOpen(protection), keys.canOpen(arrival.protection) else {
             throw LeavingError(.locked, "cannot change the protection of \(arrival.stored.name): Waft is locked")
         }
     }
@@ -51,7 +50,7 @@ extension FileInbox {
             var item = ItemToCommit(copy.staged, as: arrival.stored.name, in: arrival.destination.folder)
             item.replacing = old.name
             let stored = try commit([item]) { identities throws(TransferError) in
-                try self.compare(copy.staged, copy.contents, isSealed: protection.isSealed)
+                try self.compare(copy.staged, copy.contents, protection)
                 do throws(StoredDigestError) { try copy.check(old) } catch {
                     throw TransferError(.storage, error.message)
                 }
@@ -133,15 +132,15 @@ extension FileInbox {
         _ place: FolderEntry, _ arrival: Arrival, _ arrived: ContentDigests, as protection: ProtectionClass
     ) throws -> ResealedCopy {
         let isTree = arrival.item.kind == .tree
-        let keys = arrival.protection.isSealed ? vault.map { FileKeys($0, for: .admitted) } : nil
+        let oldKeys = keys.admitted(arrival.protection)
         // The known Inbox, and the staging folder on its disk.
         _ = try freeRoom()
         guard let staging else { throw TransferError.anotherInbox }
         let staged = try StagedFiles(
             in: staging, name: staging.freshName("resealing"), isTree: isTree,
-            sealing: try sealing(protection, in: staging))
+            sealing: try keys.sealing(protection, staging.keptSealers))
         let known = arrived.lasting
-        let copy = try ResealedCopy(of: place, keys: keys, in: staged, known?.algorithm ?? .lasting)
+        let copy = try ResealedCopy(of: place, keys: oldKeys, in: staged, known?.algorithm ?? .lasting)
         var isAsArrived = known == copy.contents
         if known == nil {
             // A sealed tree that did not come in byte order: nobody knows the digest of its contents in this order.
@@ -157,11 +156,11 @@ extension FileInbox {
     }
 
     /// Reads a staged item back from the disk.
-    private func compare(_ staged: StagedFiles, _ digest: Digest, isSealed: Bool) throws(TransferError) {
+    private func compare(_ staged: StagedFiles, _ digest: Digest, _ protection: ProtectionClass) throws(TransferError) {
         do {
             let read = try StoredDigest.read(
                 staged.name, in: staged.staging.folder.raw, isTree: staged.isTree, algorithm: digest.algorithm,
-                keys: isSealed ? vault.map { FileKeys($0, for: .admitted) } : nil, ignoringModes: !staged.keepsModes,
+                keys: keys.admitted(protection), ignoringModes: !staged.keepsModes,
                 fromDisk: true)
             if read.digest == digest { return }
         } catch {

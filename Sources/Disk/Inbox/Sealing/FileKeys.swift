@@ -1,23 +1,17 @@
 package import Age
-package import Protection
 package import Secrets
 package import Sharing
 
 /// Finds the keys of sealed files.
 package struct FileKeys: Sendable {
-    private let find: @Sendable (AgeHeader) throws(VaultError) -> SecretBytes
+    private let find: @Sendable (AgeHeader) throws(SealedFileError) -> SecretBytes
 
     /// - Parameter find: returns the file key of a header; may block.
-    package init(_ find: @escaping @Sendable (AgeHeader) throws(VaultError) -> SecretBytes) {
+    package init(_ find: @escaping @Sendable (AgeHeader) throws(SealedFileError) -> SecretBytes) {
         self.find = find
     }
 
-    /// The keys that a vault has in memory.
-    package init(_ vault: Vault, for use: Vault.Use = .reading) {
-        self.init { header throws(VaultError) in try vault.fileKey(of: header, for: use) }
-    }
-
-    func key(of header: AgeHeader) throws(VaultError) -> SecretBytes { try find(header) }
+    package func key(of header: AgeHeader) throws(SealedFileError) -> SecretBytes { try find(header) }
 
     /// Opens the digests of a sealed item's contents.
     /// - Returns: nil while they are locked, and for damaged ones.

@@ -1,6 +1,5 @@
 import Age
 import Glibc
-import Protection
 import Sharing
 import SystemCalls
 
@@ -38,12 +37,5 @@ struct ItemSealing: Sendable {
         UInt64(
             AgeLayout.sealedBytes(
                 ofContents: Int(clamping: count), headerBytes: AgeLayout.headerBytes(recipients: recipients.count)))
-    }
-}
-
-extension TransferError {
-    /// The keys of a protection cannot be used.
-    init(_ error: VaultError) {
-        self.init(.storage, "it cannot be sealed: \(error)")
     }
 }

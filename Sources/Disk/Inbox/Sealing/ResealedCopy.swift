@@ -1,6 +1,5 @@
 import Digests
 import Glibc
-import Protection
 import Sharing
 import SystemCalls
 

@@ -1,6 +1,5 @@
 import Age
 import Glibc
-import Protection
 import Secrets
 package import SystemCalls
 
@@ -216,14 +215,14 @@ enum SealedHeader {
     ) throws(SealedFileError) -> AgeChunks {
         do {
             return try AgeChunks(key: try keys.key(of: header), nonce: nonce)
-        } catch let error as VaultError {
-            throw .closed(error)
+        } catch let error as SealedFileError {
+            throw error
         } catch {
             throw .damaged("\(error)")
         }
     }
 
-    private static func beginning(of file: Int32, _ room: Int) throws(SealedFileError) -> [UInt8] {
+    static func beginning(of file: Int32, _ room: Int) throws(SealedFileError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: room)
         var count = 0
         while count < room {

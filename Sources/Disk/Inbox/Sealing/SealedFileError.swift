@@ -1,19 +1,23 @@
 import Age
-package import Protection
+import Protection
 import Sharing
 package import SystemCalls
 
 /// Why a sealed file cannot be read.
 package enum SealedFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No key here opens it, now or ever.
-    case closed(VaultError)
+    /// Its key is not in memory.
+    case locked(String)
+    /// No key of Waft opens it, now or ever.
+    case foreign(String)
+    /// The keys cannot be used.
+    case closed(String)
     /// Its bytes were changed, cut off or added since it was sealed.
     case damaged(String)
     case system(SystemError)
 
     package var description: String {
         switch self {
-        case .closed(let error): error.description
+        case .locked(let reason), .foreign(let reason), .closed(let reason): reason
         case .damaged(let reason): "it was changed since it was sealed: \(reason)"
         case .system(let error): error.description
         }
@@ -21,5 +25,14 @@ package enum SealedFileError: Error, Hashable, Sendable, CustomStringConvertible
 
     init(_ error: AgeError) {
         self = .damaged("\(error)")
+    }
+
+    init(_ error: VaultError) {
+        self =
+            switch error.code {
+            case .locked: .locked(error.description)
+            case .foreign: .foreign(error.description)
+            default: .closed(error.description)
+            }
     }
 }

@@ -21,7 +21,7 @@ extension StagedFiles {
                 file = try takeUp(entry, name, in: folder.raw, sealing, &state, contents)
             } catch {
                 switch error {
-                case .closed, .damaged: throw Self.notKept(display)
+                case .locked, .foreign, .closed, .damaged: throw Self.notKept(display)
                 case .system(let error) where Self.meansNotKept(error): throw Self.notKept(display)
                 case .system(let error): throw .disk("cannot resume", display, error, on: staging.folder.raw)
                 }

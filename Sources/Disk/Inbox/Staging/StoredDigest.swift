@@ -1,6 +1,5 @@
 package import Digests
 import Glibc
-import Protection
 import Sharing
 import SystemCalls
 
@@ -96,18 +95,11 @@ package struct StoredDigestError: Error, Hashable, Sendable, CustomStringConvert
 }
 
 extension StoredDigestError {
-    private static func code(_ error: VaultError) -> Code {
-        switch error.code {
-        case .locked: .locked
-        case .foreign: .different
-        default: .unreadable
-        }
-    }
-
     init(_ error: SealedFileError, _ place: String) {
         switch error {
-        case .closed(let cause): self.init(Self.code(cause), place, cause.description)
-        case .damaged: self.init(.different, place, error.description)
+        case .locked: self.init(.locked, place, error.description)
+        case .closed: self.init(.unreadable, place, error.description)
+        case .foreign, .damaged: self.init(.different, place, error.description)
         case .system(let cause): self.init(cause, place)
         }
     }
