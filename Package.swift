@@ -174,7 +174,7 @@ let package = Package(
             ])
         + module(.platform, "Streams", [])
         + module(.platform, "Secrets", ["CLinuxShims", "COpenSSL", "COpenSSLShims"])
-        + module(.platform, "Programs", ["CLinuxShims", subprocess, systemPackage])
+        + module(.platform, "Programs", ["CLinuxShims", "Streams", subprocess, systemPackage])
         + module(.platform, "ServiceManager", ["SystemCalls"])
         + module(.platform, "DBusClient", ["CDBus", "SystemCalls", "Executors"], tests: ["FakeLogind"])
         + module(.content, "ContentCheck", ["UniformTypes"], data: "Data", vectors: "Vectors")

@@ -108,10 +108,15 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         // Readers do not block a writer, but a person with a database tool can.
         configuration.busyMode = .timeout(10)
         configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON")
+            // The system has the pages in its cache too.
+            try database.execute(
+                sql: "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; PRAGMA cache_size = -\(cacheKiB)")
         }
         return configuration
     }
+
+    /// Memory for pages of the file.
+    private static let cacheKiB = 1_000
 
     /// - Returns: the last assigned number.
     private static func makeReady(_ queue: DatabaseQueue) throws -> Int64 {

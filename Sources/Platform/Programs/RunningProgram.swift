@@ -1,4 +1,5 @@
 import Glibc
+import Streams
 import Synchronization
 
 /// A program that was started. Deinit does not end it.
@@ -52,7 +53,7 @@ package final class RunningProgram: Sendable {
         let (endings, feed) = AsyncStream<Ending>.makeStream(bufferingPolicy: .bufferingOldest(1))
         whenEnded { feed.yield(.exited($0)) }
         let timer = Task {
-            try await Task.sleep(for: limit)
+            await Patience.wait(for: limit)
             feed.yield(.outOfTime)
         }
         defer { timer.cancel() }
