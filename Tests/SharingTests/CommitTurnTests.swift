@@ -20,7 +20,7 @@ struct CommitTurnTests {
         let offer = Offer.sample(items: items)
         let verdict = await reception.judge(offer, from: peer)
         #expect(verdict.acceptsAnything)
-        #expect(reception.recognising(offer, verdict, from: peer).items.allSatisfy { $0.present == nil })
+        #expect(reception.known.recognising(offer, verdict, from: peer).items.allSatisfy { $0.present == nil })
         return offer.transfer
     }
 
@@ -88,7 +88,7 @@ struct CommitTurnTests {
                         offer = Offer.sample()
                         verdict = await reception.judge(offer, from: peer)
                     }
-                    let isThere = reception.recognising(offer, verdict, from: peer).items[0].present != nil
+                    let isThere = reception.known.recognising(offer, verdict, from: peer).items[0].present != nil
                     let transfer =
                         try? isThere
                         ? reception.begin(offer.transfer, from: peer)

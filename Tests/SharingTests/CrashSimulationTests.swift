@@ -129,7 +129,7 @@ private struct Sending {
         guard judged.acceptsAnything else {
             return await reception.receipt(of: transfer, from: world.peer, answered: false)
         }
-        let verdict = reception.recognising(offer, judged, from: world.peer)
+        let verdict = reception.known.recognising(offer, judged, from: world.peer)
         var kept: [Int: [UInt64: KeptFile]] = [:]
         try? reception.readKept(of: transfer, from: world.peer) { item, file in
             kept[item, default: [:]][file.pathHash] = file

@@ -240,15 +240,15 @@ struct OfferedAgainTests {
         _ = await receiver.current.judge(offer, from: .sample(1))
         let first = try receiver.current.begin(offer.transfer, from: .sample(1))
         let again = receiver.again(offer)
-        await receiver.current.awaitRivals(of: again, from: .sample(2))
-        await receiver.current.awaitRivals(of: offer, from: .sample(1))
+        await receiver.current.transfers.awaitRivals(of: again, from: .sample(2))
+        await receiver.current.transfers.awaitRivals(of: offer, from: .sample(1))
         var others = again
         others.items = Offer.sample(items: 3).items.suffix(1)
-        await receiver.current.awaitRivals(of: others, from: .sample(1))
-        async let waiting: Void = receiver.current.awaitRivals(of: again, from: .sample(1))
+        await receiver.current.transfers.awaitRivals(of: others, from: .sample(1))
+        async let waiting: Void = receiver.current.transfers.awaitRivals(of: again, from: .sample(1))
         receiver.current.end(first, first.fail(gone), fault: gone)
         await waiting
-        #expect(receiver.current.rivals(of: again, from: .sample(1)).isEmpty)
+        #expect(receiver.current.transfers.rivals(of: again, from: .sample(1)).isEmpty)
     }
 
     @Test("with another number of items is not taken")

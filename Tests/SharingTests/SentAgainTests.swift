@@ -166,9 +166,9 @@ struct SentAgainTests {
     func quota() async throws {
         _ = try await send(offer(.text))
         _ = try await send(offer(.file))
-        #expect(reception.coming(of: offer(.text), from: peer).knownFootprint.bytes == 16_384 + 5)
-        #expect(reception.coming(of: offer(.file), from: peer).knownFootprint.bytes == 0)
+        #expect(reception.known.coming(of: offer(.text), from: peer).knownFootprint.bytes == 16_384 + 5)
+        #expect(reception.known.coming(of: offer(.file), from: peer).knownFootprint.bytes == 0)
         let asked = offer(.file) { $0.asksHandlers = true }
-        #expect(reception.coming(of: asked, from: peer).knownFootprint.bytes == 16_384)
+        #expect(reception.known.coming(of: asked, from: peer).knownFootprint.bytes == 16_384)
     }
 }

@@ -137,7 +137,7 @@ struct TransferLedgerTests {
     mutating func abandoned() {
         let offer = Offer.sample()
         receive(offer)
-        ledger.abandon(offer.transfer)
+        _ = ledger.abandon(offer.transfer)
         #expect(ledger.openTransfers(at: start) == 0)
         let refusal = admit(offer)
         #expect(refusal == nil)

@@ -9,7 +9,9 @@ final class MovingTransfers: SendingWatch {
     /// How long a transfer is remembered after its end, and a sending of another program after its last report.
     static let remembered: Duration = .seconds(5)
     /// From this number on those that have ended are forgotten when another begins.
-    private static let most = 1_024
+    private static let maximum = 1_024
+    /// From this number on those that have ended a while ago are.
+    private static let few = 64
 
     private struct Entry {
         var summary: MovingLine
@@ -19,9 +21,26 @@ final class MovingTransfers: SendingWatch {
         /// Whether another program reports it.
         var isReported = false
         var isCancelled = false
+
+        /// Whether it is remembered no longer.
+        func isOver(at now: ContinuousClock.Instant) -> Bool {
+            (summary.isOver || isReported) && heard + MovingTransfers.remembered <= now
+        }
     }
 
-    private let courses = Mutex<[String: Entry]>([:])
+    private struct Courses {
+        var all: [String: Entry] = [:]
+        /// The number from which on they are looked through when another begins: at most once for each doubling.
+        var limit = MovingTransfers.few
+
+        /// Forgets those that have ended a while ago.
+        mutating func forget(at now: ContinuousClock.Instant) {
+            all = all.filter { !$0.value.isOver(at: now) }
+            limit = max(MovingTransfers.few, min(2 * all.count, MovingTransfers.maximum))
+        }
+    }
+
+    private let courses = Mutex(Courses())
     private let introduction: @Sendable (PeerID, _ name: String) -> Introduction
 
     /// - Parameter introduction: of a peer that gives itself the name.
@@ -65,20 +84,21 @@ final class MovingTransfers: SendingWatch {
     @discardableResult
     private func note(_ summary: MovingLine, isReported: Bool = false, at now: ContinuousClock.Instant) -> Bool {
         courses.withLock { courses in
-            if courses.count >= Self.most { courses = courses.filter { !$0.value.summary.isOver } }
-            var course = courses[summary.transfer] ?? Entry(summary: summary, heard: now)
+            if courses.all.count >= courses.limit { courses.forget(at: now) }
+            if courses.all.count >= Self.maximum { courses.all = courses.all.filter { !$0.value.summary.isOver } }
+            var course = courses.all[summary.transfer] ?? Entry(summary: summary, heard: now)
             (course.summary, course.heard, course.isReported) = (summary, now, isReported)
             if let bytes = summary.bytes { course.rate.note(bytes, at: now) }
-            courses[summary.transfer] = course
+            courses.all[summary.transfer] = course
             return course.isCancelled
         }
     }
 
     private func change(_ id: TransferID, _ change: (inout Entry) -> Void) {
         courses.withLock { courses in
-            if var course = courses.removeValue(forKey: id.text) {
+            if var course = courses.all.removeValue(forKey: id.text) {
                 change(&course)
-                courses[id.text] = course
+                courses.all[id.text] = course
             }
         }
     }
@@ -91,10 +111,8 @@ final class MovingTransfers: SendingWatch {
         accepted: [(offer: Offer, peer: PeerID)], at now: ContinuousClock.Instant = .now
     ) -> [MovingLine] {
         let moving = courses.withLock { courses in
-            courses = courses.filter { _, course in
-                !course.summary.isOver && !course.isReported || course.heard + Self.remembered > now
-            }
-            return courses.mapValues { course in
+            courses.forget(at: now)
+            return courses.all.mapValues { course in
                 var (summary, rate) = (course.summary, course.rate)
                 // One that stands still has no speed.
                 if let bytes = summary.bytes { rate.note(bytes, at: now) }
@@ -112,8 +130,8 @@ final class MovingTransfers: SendingWatch {
     /// - Returns: whether there is one.
     func cancel(_ transfer: String) -> Bool {
         courses.withLock { courses in
-            guard let course = courses[transfer], course.isReported, !course.summary.isOver else { return false }
-            courses[transfer]?.isCancelled = true
+            guard let course = courses.all[transfer], course.isReported, !course.summary.isOver else { return false }
+            courses.all[transfer]?.isCancelled = true
             return true
         }
     }

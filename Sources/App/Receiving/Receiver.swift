@@ -35,7 +35,7 @@ package final class Receiver: Sendable {
 
     var home: Home { plan.home }
     var settings: Settings { plan.settings }
-    var relay: EventRelay { plan.relay }
+    var relay: EventRelay { plan.listeners.relay }
     var logger: Logger { plan.logger }
     /// The offers that wait. Every source of answers uses this queue.
     package var consent: ConsentQueue { plan.consent }
@@ -47,7 +47,7 @@ package final class Receiver: Sendable {
         if accept, settings.notifications.includesArrivals,
             let offer = consent.offers.first(where: { $0.number == number })
         {
-            plan.arrivals.acceptedHere(offer.offer.transfer, from: offer.peer)
+            plan.listeners.arrivals.acceptedHere(offer.offer.transfer, from: offer.peer)
         }
         consent.answer(number, accept: accept)
     }
@@ -73,26 +73,11 @@ package final class Receiver: Sendable {
         let stamp = home.configurationStamp
         let (live, settings) = (settings, settings.current)
         let events = EventFeed()
-        let relay = EventRelay(
-            home.contactBook(logger), isWatched: { events.isWatched }, name: { live.current.name },
-            tell: { events.send($0) })
-        let consent = ConsentQueue(rule: settings.accept) { relay.entered($0) }
-        let arrivals = ArrivalNotifications()
-        let reports = manager.map { ServiceReports($0, name: { live.current.name }, consent: consent, logger: logger) }
-        let programs = ReceiverPrograms(settings, home, logger)
         plan = ReceiverPlan(
-            home: home, live: live, programs: CurrentPrograms(programs),
-            visibility: settings.accept == .everyone ? .everyone : visibility, kinds: kinds, consent: consent,
-            relay: relay, arrivals: arrivals,
-            observe: { event in
-                observe(event)
-                relay.see(event)
-                if live.current.notifications.includesArrivals, case .reception(let event) = event {
-                    arrivals.see(event)
-                }
-                reports?.saw(event)
-            },
-            inhibitor: SleepInhibitor(logger: logger), sockets: sockets, reports: reports, logger: logger)
+            home: home, live: live, programs: CurrentPrograms(ReceiverPrograms(settings, home, logger)),
+            visibility: settings.accept == .everyone ? .everyone : visibility, kinds: kinds, sockets: sockets,
+            listeners: ReceiverListeners(home, live, feed: events, manager: manager, logger: logger, observe: observe),
+            logger: logger)
         reload = SettingsReload(
             plan, SettingsSource(home: home, start: settings, dialects: DialectTable(kinds.map(\.dialect))), stamp)
         self.events = events
@@ -110,7 +95,7 @@ package final class Receiver: Sendable {
         try await withTaskCancellationHandler {
             try await start()
         } onCancel: {
-            plan.reports?.stopping()
+            plan.listeners.reports?.stopping()
         }
     }
 
@@ -135,9 +120,9 @@ package final class Receiver: Sendable {
                 group.addTask { await control.run(events: self.events) { await self.reply(to: $0, parts) } }
                 group.addTask { await self.reload.watch(parts) { self.ports } }
                 group.addTask { try await self.listen(parts) }
-                if let reports = plan.reports { group.addTask { await reports.run(parts) } }
-                group.addTask { await parts.deliver() }
-                group.addTask { await parts.notify() }
+                if let reports = plan.listeners.reports { group.addTask { await reports.run(parts) } }
+                group.addTask { await parts.handlers.run() }
+                group.addTask { await parts.notices.run() }
                 group.addTask {
                     await parts.door.follow {
                         self.events.send(.visibility(parts.door.line))
@@ -145,11 +130,11 @@ package final class Receiver: Sendable {
                         return true
                     }
                 }
-                group.addTask { await parts.protect() }
-                group.addTask { await parts.outbox.run(on: parts.blocking) }
+                group.addTask { await parts.lock.run() }
+                group.addTask { await parts.network.outbox.run(on: parts.blocking) }
                 let housekeeping = Housekeeping(
-                    inbox: parts.inbox, journal: parts.journal, reception: parts.reception, executor: parts.blocking,
-                    logger: self.logger)
+                    inbox: parts.store.inbox, journal: parts.store.journal, reception: parts.reception,
+                    executor: parts.blocking, logger: self.logger)
                 group.addTask { await housekeeping.run() }
                 group.addTask { await housekeeping.settle() }
                 // Either ends only when it is cancelled, or broken.
@@ -189,7 +174,7 @@ package final class Receiver: Sendable {
     private func listen(_ parts: ReceiverParts) async throws {
         defer { parts.reception.stop() }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for endpoint in parts.endpoints {
+            for endpoint in parts.network.endpoints {
                 let host = host(for: endpoint.dialect, parts)
                 group.addTask { try await endpoint.listen(host) }
             }
@@ -200,24 +185,24 @@ package final class Receiver: Sendable {
 
     private func host(for dialect: Dialect, _ parts: ReceiverParts) -> ReceivingHost {
         let catalog = parts.catalog
-        let observe = plan.observe
+        let listeners = plan.listeners
         return ReceivingHost(
             reception: parts.reception, visibility: parts.door, name: self.settings.name,
             registry: { catalog.current.registry }, pairing: parts.pairing,
             pages: parts.guests,
             threads: { isContact in isContact ? parts.blocking : parts.strangersThreads },
-            remarked: { observe(.remarked($0, from: $1, entry: $2, reason: $3)) },
+            remarked: { listeners.tell(.remarked($0, from: $1, entry: $2, reason: $3)) },
             report: { self.learn($0, of: dialect, parts) })
     }
 
     /// The receiver has the port of its first endpoint, and is ready when that one is.
     private func learn(_ status: EndpointStatus, of dialect: Dialect, _ parts: ReceiverParts) {
         let before = standing.withLock { $0.endpoints.updateValue(status, forKey: dialect) }
-        guard dialect == parts.endpoints.first?.dialect, before != status else { return }
-        plan.reports?.learn(port: status.port)
+        guard dialect == parts.network.endpoints.first?.dialect, before != status else { return }
+        plan.listeners.reports?.learn(port: status.port)
         if status.isReady {
-            parts.startKeptHandlers()
-            plan.observe(
+            parts.handlers.startKept()
+            plan.listeners.tell(
                 .ready(
                     id: parts.identity.peerID, name: settings.name, port: status.port, inbox: home.inbox,
                     visibility: parts.door.visibility))

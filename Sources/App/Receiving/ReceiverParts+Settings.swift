@@ -2,7 +2,6 @@ import Contacts
 import Endpoints
 import Handlers
 import Inbox
-import Protection
 import Settings
 import Sharing
 import Streams
@@ -11,16 +10,15 @@ extension ReceiverParts {
     /// Lets the parts that do not ask for the settings each time use the new ones.
     func settingsChanged(_ names: [String]) async {
         let settings = plan.settings
-        inbox.use(
+        store.inbox.use(
             InboxRules(reserve: settings.reserve, conflict: settings.conflict, partials: settings.partials))
         if names.contains("eligibility") || names.contains(where: { $0.hasPrefix("hook") }) || names.contains("sandbox")
         {
-            await refreshHandlers()
+            await handlers.refresh()
         }
         if !Set(names).isDisjoint(with: ["accept", "policy"]) { judgeAgain() }
-        // The keys were made since the start. A fault keeps those that are in use, and `waft status` shows it.
-        if !vault.standing.isSetUp { try? vault.reload() }
-        if names.contains("skipInterfaces") { await directory.interfacesChanged() }
+        protection.standing.lookForKeys()
+        if names.contains("skipInterfaces") { await network.directory.interfacesChanged() }
         // Programs that were missing may be there again.
         engine.handlersChanged()
         news.send(())

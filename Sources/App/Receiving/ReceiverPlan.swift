@@ -1,8 +1,5 @@
 import Contacts
-import Control
-import Desktop
 import Endpoints
-import HandlerCatalog
 import Handlers
 import Logging
 import ServiceManager
@@ -20,20 +17,13 @@ struct ReceiverPlan: Sendable {
     let visibility: Visibility?
     /// The dialects to speak, in order of preference.
     let kinds: [EndpointKind]
-    /// The offers that wait. Every source of answers uses this queue.
-    let consent: ConsentQueue
-    let relay: EventRelay
-    /// Shown on the desktop while the settings say so.
-    let arrivals: ArrivalNotifications
-    /// Called for each event, from any thread.
-    let observe: @Sendable (ReceiverEvent) -> Void
-    /// Used only while the settings say so.
-    let inhibitor: SleepInhibitor
     /// Sockets that the service manager has opened.
     let sockets: PassedSockets
-    /// Tells the service manager about this receiver; nil if none waits for that.
-    let reports: ServiceReports?
+    /// Those that hear of each event.
+    let listeners: ReceiverListeners
     let logger: Logger
 
     var settings: Settings { live.current }
+    /// The offers that wait.
+    var consent: ConsentQueue { listeners.consent }
 }

@@ -70,7 +70,7 @@ final class ServiceReports: Sendable {
             }
             if let interval = manager.watchdogInterval {
                 let watched = Self.watched(
-                    engine: parts.engine, journal: parts.journal, loops: MultiThreadedEventLoopGroup.singleton)
+                    engine: parts.engine, journal: parts.store.journal, loops: MultiThreadedEventLoopGroup.singleton)
                 let watchdog = Watchdog(every: interval, watched, on: parts.blocking) { [manager] in
                     manager.alive()
                 } silent: { [logger] parts in

@@ -51,8 +51,8 @@ actor SettingsReload {
     }
 
     private func read(_ parts: ReceiverParts, _ ports: [Dialect: Int]) async -> SettingsLine {
-        plan.reports?.reloading()
-        defer { plan.reports?.reloaded() }
+        plan.listeners.reports?.reloading()
+        defer { plan.listeners.reports?.reloaded() }
         let stamp = plan.home.configurationStamp
         var report = SettingsLine()
         let old = plan.settings
@@ -88,7 +88,7 @@ actor SettingsReload {
                 plan.logger.error("the settings are not used; those of before stay", metadata: ["reason": "\(fault)"])
             }
         }
-        if report.changedSettings != nil || !report.ok { plan.observe(.settings(report)) }
+        if report.changedSettings != nil || !report.ok { plan.listeners.tell(.settings(report)) }
         return report
     }
 
@@ -110,7 +110,7 @@ actor SettingsReload {
         _ settings: Settings, _ parts: ReceiverParts, _ ports: [Dialect: Int]
     ) async throws(ReceiverError) {
         do {
-            for endpoint in parts.endpoints {
+            for endpoint in parts.network.endpoints {
                 try await endpoint.check(settings, listeningOn: ports[endpoint.dialect] ?? 0)
             }
         } catch {

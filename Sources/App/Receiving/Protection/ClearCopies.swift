@@ -2,12 +2,14 @@ import HandlerCatalog
 import Handlers
 import Inbox
 import Protection
+import Secrets
+import Settings
 import Sharing
 import Synchronization
 
 /// Opens sealed items for handlers, by the keys that the vault has in memory.
 final class ClearCopies: ClearCopying {
-    private let vault: Vault
+    let vault: Vault
     private let candidates: [String]
     private let inbox: String
     private let quota: @Sendable () -> UInt64?
@@ -17,13 +19,14 @@ final class ClearCopies: ClearCopying {
     /// The streams of programs that run.
     private let streams = Mutex<[ObjectIdentifier: ClearStream]>([:])
 
-    /// - Parameters:
-    ///   - candidates: as in `ClearFolder`.
-    ///   - inbox: absolute path of the Inbox.
-    ///   - quota: bytes of all clear copies of a call, at most; nil for half of the free memory.
-    init(vault: Vault, candidates: [String], inbox: String, quota: @escaping @Sendable () -> UInt64?) {
-        (self.vault, self.candidates, self.inbox, self.quota) = (vault, candidates, inbox, quota)
+    /// - Parameter quota: bytes of all clear copies of a call, at most; nil for half of the free memory.
+    init(_ home: Home, quota: @escaping @Sendable () -> UInt64?) {
+        vault = Vault(ProtectionFolder(path: home.protection), guardMemory: ProcessSecrecy.use)
+        (candidates, inbox, self.quota) = (home.clearFolders, home.inbox, quota)
     }
+
+    /// For the Inbox.
+    var keys: ItemKeys { ItemKeys(vault) }
 
     /// Nil if no memory of this machine can hold clear copies.
     private var clear: ClearFolder? {

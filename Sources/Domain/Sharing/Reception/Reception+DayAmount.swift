@@ -9,7 +9,7 @@ extension Reception {
         let sender = AmountSender(peer, by: offer.dialect)
         guard let received = try? reading.received(from: sender, on: Day(until: time)) else { return nil }
         let parts = [
-            bytesUnderWay(of: sender, besides: offer.transfer), coming(of: offer, from: peer).knownSize,
+            transfers.bytesUnderWay(of: sender, besides: offer.transfer), known.coming(of: offer, from: peer).knownSize,
         ]
         return parts.reduce(received) { sum, part in
             let (total, overflow) = sum.addingReportingOverflow(part)

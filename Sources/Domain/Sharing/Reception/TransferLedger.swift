@@ -231,8 +231,10 @@ struct TransferLedger {
         let interrupt: Cancelled
         if let receiving = receiving[id] {
             interrupt = .receiving(interrupt: receiving.interrupt)
-        } else if let accepted = accepted.removeValue(forKey: id), accepted.expires > now {
-            interrupt = .waiting(accepted)
+        } else if let waiting = accepted[id], waiting.expires > now {
+            // One whose time is over stays for `expire`, which tells its end.
+            accepted[id] = nil
+            interrupt = .waiting(waiting)
         } else {
             return nil
         }
@@ -250,9 +252,11 @@ struct TransferLedger {
     }
 
     /// A transfer that has begun cannot continue before any of its contents were read.
-    mutating func abandon(_ id: TransferID) {
+    /// - Returns: the receipt of its earlier attempt if that has all answers now, and the tasks that waited for it.
+    mutating func abandon(_ id: TransferID) -> Answered? {
         receiving[id] = nil
         finished[id]?.hasEnded = true
+        return answered(id)
     }
 
     /// A transfer has ended.
@@ -262,16 +266,14 @@ struct TransferLedger {
         var receipt = receipt
         if let early = finished[id] {
             for (index, item) in early.receipt.items.enumerated()
-            where item.handler.state != .none || !receipt.items[index].isAlready || receipt.items[index].isAgain {
+            where item.handler.state != .none || receipt.items[index].isOpen {
                 receipt.items[index].handler = item.handler
             }
         }
         var entry = finished[id] ?? Finished(peer: peer, receipt: receipt)
         (entry.receipt, entry.hasEnded) = (receipt, true)
-        let waiters = entry.isAnswered ? entry.waiters : []
-        if entry.isAnswered { entry.waiters = [] }
         if finished.updateValue(entry, forKey: id) == nil { remember(id) }
-        return Answered(receipt: receipt, waiters: waiters)
+        return answered(id) ?? Answered(receipt: receipt, waiters: [])
     }
 
     /// Other transfers of the peer that are being received and have an item of the same kind, name and type.
@@ -317,6 +319,11 @@ struct TransferLedger {
         let old = finished[id]?.receipt.items[arrival.itemNumber].handler.state
         finished[id]?.receipt.items[arrival.itemNumber].handler = answer
         finished[id]?.pending += (answer.state == .pending ? 1 : 0) - (old == .pending ? 1 : 0)
+        return answered(id)
+    }
+
+    /// - Returns: nil while an answer is missing.
+    private mutating func answered(_ id: TransferID) -> Answered? {
         guard let entry = finished[id], entry.isAnswered else { return nil }
         finished[id]?.waiters = []
         return Answered(receipt: entry.receipt, waiters: entry.waiters)
@@ -358,4 +365,9 @@ struct TransferLedger {
         }
         return answered
     }
+}
+
+extension ItemReceipt {
+    /// Whether it waits for handlers of this transfer; other answers without one of this process are of an earlier one.
+    fileprivate var isOpen: Bool { handler.state == .pending && (!isAlready || isAgain) }
 }

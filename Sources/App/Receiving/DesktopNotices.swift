@@ -2,14 +2,22 @@ import Contacts
 import Desktop
 import Executors
 import HandlerCatalog
-import Protection
 import Settings
 import Sharing
 import Streams
 
-extension ReceiverParts {
-    /// Shows offers and arrivals on the desktop, if there is one and the settings say so, until the task is cancelled.
-    func notify() async {
+/// Shows offers and arrivals on the desktop.
+struct DesktopNotices: Sendable {
+    let plan: ReceiverPlan
+    let door: VisibilityController
+    let catalog: CatalogWatch
+    let standing: LockStanding
+    /// The settings have changed.
+    let news: Broadcast<Void>
+    let blocking: BlockingExecutor
+
+    /// Shows them if there is a desktop and the settings say so, until the task is cancelled.
+    func run() async {
         // Also without notifications: an earlier process may have left pictures.
         let pictures = PictureFolder(path: plan.home.run + "/pictures")
         await withDiscardingTaskGroup { group in
@@ -33,17 +41,17 @@ extension ReceiverParts {
     private func showArrivals() async {
         let notifier = DesktopNotifier(logger: plan.logger, surplus: ArrivalNotifications.surplus)
         let (door, catalog) = (self.door, self.catalog)
-        let locks = vault.changes.watch()
+        let locks = standing.changes()
         await withDiscardingTaskGroup { group in
             group.addTask {
-                await plan.arrivals.run(
+                await plan.listeners.arrivals.run(
                     on: notifier, lock: SessionLock(), opening: ArrivalOpener { catalog.current.registry },
-                    isSealed: { hidesNames }
+                    isSealed: { standing.hidesNames }
                 ) { peer, name in
                     door.introduction(of: peer, callingItself: name)
                 }
             }
-            group.addTask { for await _ in locks { plan.arrivals.lockChanged() } }
+            group.addTask { for await _ in locks { plan.listeners.arrivals.lockChanged() } }
             group.addTask { await showWaiting(notifier) }
         }
         await notifier.stop()
@@ -51,7 +59,7 @@ extension ReceiverParts {
 
     /// Says that items wait for the unlock: once for each lock, when a person is there.
     private func showWaiting(_ notifier: DesktopNotifier) async {
-        let (locks, waits) = (vault.changes.watch(), waits.watch())
+        let (locks, waits) = (standing.changes(), plan.listeners.waits.news.watch())
         let (pokes, poke) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         await withDiscardingTaskGroup { group in
             group.addTask { for await _ in locks { poke.yield() } }
@@ -59,13 +67,12 @@ extension ReceiverParts {
             var ticket: NotificationTicket?
             poke.yield()
             for await _ in pokes {
-                let standing = vault.standing
-                guard standing.isSetUp, !standing.isDropBox, !standing.isUnlocked else {
+                guard standing.isLocked else {
                     ticket?.close()
                     ticket = nil
                     continue
                 }
-                let count = itemsBehindLock
+                let count = standing.waitingItems
                 guard ticket == nil, count > 0, plan.settings.notifications.includesArrivals,
                     await !SessionLock().isLocked()
                 else { continue }
@@ -79,7 +86,7 @@ extension ReceiverParts {
         let notifier = DesktopNotifier(logger: plan.logger, surplus: OfferNotice.surplus)
         let door = self.door
         let notifications = OfferNotifications(
-            notifier: notifier, offers: plan.consent, pictures: pictures, isSealed: { hidesNames }
+            notifier: notifier, offers: plan.listeners.consent, pictures: pictures, isSealed: { standing.hidesNames }
         ) { peer, name in
             door.introduction(of: peer, callingItself: name)
         }

@@ -1,4 +1,5 @@
 import Control
+import Executors
 import Handlers
 import Inbox
 import Journal
@@ -6,9 +7,22 @@ import Logging
 import Sharing
 import Synchronization
 
-extension ReceiverParts {
+/// Changes how items of the Inbox are sealed.
+struct ItemResealing: Sendable {
+    private let journal: Journal
+    private let inbox: FileInbox
+    private let engine: DeliveryEngine
+    private let blocking: BlockingExecutor
+    private let logger: Logger
+    private let turn = ResealingTurn()
+
+    init(_ store: ReceiverStore, _ engine: DeliveryEngine, blocking: BlockingExecutor, logger: Logger) {
+        (journal, inbox, self.engine) = (store.journal, store.inbox, engine)
+        (self.blocking, self.logger) = (blocking, logger)
+    }
+
     /// Changes how an item of the Inbox is sealed; no handler reads it meanwhile.
-    func reseal(_ number: ArrivalNumber, as word: String, now: Bool) async -> ControlReply {
+    func reply(_ number: ArrivalNumber, as word: String, now: Bool) async -> ControlReply {
         guard let protection = ProtectionClass(rawValue: word) else {
             return .refused("no protection is named \(word)")
         }
@@ -31,7 +45,7 @@ extension ReceiverParts {
             }
         }
         defer { renewal.cancel() }
-        let reply = await Task(executorPreference: blocking) { resealing.take { reseal(number, protection) } }.value
+        let reply = await Task(executorPreference: blocking) { turn.take { reseal(number, protection) } }.value
         // Its delivery may have to wait for the unlock now, or not any more.
         engine.lockChanged()
         return reply
@@ -41,7 +55,7 @@ extension ReceiverParts {
     private func reseal(_ number: ArrivalNumber, _ protection: ProtectionClass) -> ControlReply {
         do {
             // First the changes that an earlier call could not end.
-            try Self.finishResealings(journal, inbox)
+            try Self.finish(journal, inbox)
             guard let named = try journal.arrival(number), try journal.isThere(number),
                 let arrival = try journal.arrival(named.holder)
             else {
@@ -55,11 +69,11 @@ extension ReceiverParts {
                 }
             } catch {
                 // It may have been recorded. If this fails, the next call and the next start try it again.
-                try? Self.finishResealings(journal, inbox)
+                try? Self.finish(journal, inbox)
                 throw error
             }
             try journal.settle(change, stored)
-            plan.logger.notice(
+            logger.notice(
                 "changed the protection of an item",
                 metadata: ["item": "\(number)", "protection": "\(protection.rawValue)"])
             return .done
@@ -71,7 +85,7 @@ extension ReceiverParts {
     }
 
     /// Ends the changes of items that were recorded and not settled.
-    static func finishResealings(_ journal: Journal, _ inbox: FileInbox) throws {
+    static func finish(_ journal: Journal, _ inbox: FileInbox) throws {
         for (change, arrival, old) in try journal.resealings() {
             try journal.settle(change, try inbox.finish(change, of: arrival, old: old))
         }

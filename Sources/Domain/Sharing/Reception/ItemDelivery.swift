@@ -1,0 +1,44 @@
+import ContentCheck
+
+/// Hands stored items to the handlers, and their answers to the receipts and the listeners.
+final class ItemDelivery: Sendable {
+    /// The results of commits that the journal could not record yet.
+    let unsettled = UnsettledResults()
+    private let transfers: OpenTransfers
+    private let receipts: TransferReceipts
+    private let journal: any ArrivalJournal
+    private let delivery: any Delivering
+    private let events: Listeners<Reception.Event>
+
+    init(
+        _ transfers: OpenTransfers, _ receipts: TransferReceipts, journal: any ArrivalJournal,
+        delivery: any Delivering, events: Listeners<Reception.Event>
+    ) {
+        (self.transfers, self.receipts, self.journal) = (transfers, receipts, journal)
+        (self.delivery, self.events) = (delivery, events)
+    }
+
+    /// Whether any handler will be asked about an item. A liar is handed to no handler: it stays in the Inbox, marked.
+    func takes(_ facts: ArrivalFacts) -> Bool { facts.content?.outcome != .lying && delivery.takes(facts) }
+
+    /// Items are in the Inbox.
+    func arrived(_ arrivals: [IncomingTransfer.StoredArrival]) {
+        transfers.with { ledger in
+            for stored in arrivals { ledger.note(stored: stored.arrival) }
+        }
+        for stored in arrivals { events.tell(.stored(stored.arrival)) }
+        deliver(arrivals.filter(\.awaitsDelivery).map(\.arrival))
+    }
+
+    /// Records what the journal could not record before, and delivers it. Blocks on the disk.
+    func settleAgain() { deliver(unsettled.settle(in: journal)) }
+
+    private func deliver(_ delivered: [Arrival]) {
+        guard !delivered.isEmpty else { return }
+        for arrival in delivered { receipts.note(HandlerAnswer(.pending), for: arrival) }
+        delivery.deliver(delivered) { [receipts, events] arrival, answer in
+            receipts.note(answer, for: arrival)
+            events.tell(.opened(arrival, answer))
+        }
+    }
+}
