@@ -27,8 +27,8 @@ private final class Coming {
         let offer = Offer(items: [item], senderName: "study", dialect: dialect)
         transfer = IncomingTransfer(
             offer: offer, verdict: Verdict(items: [.accepted], digest: .xxh3_128), peer: .sample(1),
-            binding: isWaft ? .exact : .announced, inbox: inbox, journal: journal, isDelivered: { _ in false },
-            stored: { _ in }, progressed: { _ in })
+            binding: isWaft ? .exact : .announced,
+            storage: ArrivalStorage(inbox, journal, isDelivered: { _ in false }), report: { _ in })
         try transfer.beginItem(0)
     }
 

@@ -82,8 +82,8 @@ struct ContentClaimTests {
     ) -> IncomingTransfer {
         IncomingTransfer(
             offer: Offer(items: items, senderName: ""), verdict: verdict, peer: .sample(1), binding: binding,
-            inbox: inbox, journal: MemoryJournal(), isDelivered: { $0.content?.outcome != .lying }, stored: { _ in },
-            progressed: { _ in })
+            storage: ArrivalStorage(inbox, MemoryJournal(), isDelivered: { $0.content?.outcome != .lying }),
+            report: { _ in })
     }
 
     private func send(_ number: Int, _ bytes: [UInt8], to transfer: IncomingTransfer) throws {

@@ -23,8 +23,8 @@ struct ForgedContentsTests {
 
     private func present(_ bytes: [UInt8], _ offer: Offer, earlier: [Arrival] = []) throws -> ItemReceipt {
         let transfer = IncomingTransfer(
-            offer: offer, verdict: Verdict(all: .accepted, count: 1), peer: .sample(1), inbox: inbox, journal: journal,
-            earlier: earlier, isDelivered: { _ in false }, stored: { _ in }, progressed: { _ in })
+            offer: offer, verdict: Verdict(all: .accepted, count: 1), peer: .sample(1),
+            storage: ArrivalStorage(inbox, journal, isDelivered: { _ in false }), earlier: earlier, report: { _ in })
         try transfer.present(0, digest: .of(.lasting, bytes))
         return try transfer.finish().items[0]
     }

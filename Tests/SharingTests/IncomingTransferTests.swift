@@ -26,17 +26,17 @@ struct Receiving {
             verdict: verdict ?? Verdict(all: .accepted, count: offer.items.count),
             peer: .sample(1),
             binding: binding,
-            inbox: inbox,
-            journal: journal,
-            isDelivered: { _ in true },
-            stored: { [arrivals, deliveries] stored in
+            storage: ArrivalStorage(inbox, journal, isDelivered: { _ in true })
+        ) { [arrivals, deliveries, progress] report in
+            switch report {
+            case .stored(let stored):
                 for stored in stored {
                     arrivals.record(stored.arrival)
                     deliveries.record(stored.awaitsDelivery)
                 }
-            },
-            progressed: { [progress] in progress.record($0) }
-        )
+            case .progressed(let bytes): progress.record(bytes)
+            }
+        }
     }
 
     func write(_ bytes: [UInt8]) throws {

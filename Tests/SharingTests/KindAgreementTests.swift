@@ -53,7 +53,7 @@ struct KindAgreementTests {
     @Test("only files and trees can be executable", arguments: ItemKind.allCases)
     func executable(kind: ItemKind) throws {
         let item = OfferedItem(kind: kind, name: safe("a"), type: .data, size: 1, entries: kind == .tree ? 2 : 1)
-        var order = TransferOrder(items: [item], verdict: Verdict(all: .accepted, count: 1))
+        var order = ItemAssembly(items: [item], verdict: Verdict(all: .accepted, count: 1))
         try order.beginItem(0)
         var entry = FileEntry(path: nil, executable: true, modified: nil, size: 1)
         if kind == .tree { entry.path = try SafeRelativePath("run") }

@@ -334,8 +334,8 @@ struct HostileFrameTests {
         }
         let inbox = MemoryInbox()
         let transfer = IncomingTransfer(
-            offer: Offer(of: sources), verdict: verdict, peer: .sample(1), inbox: inbox,
-            journal: MemoryJournal(), isDelivered: { _ in true }, stored: { _ in }, progressed: { _ in })
+            offer: Offer(of: sources), verdict: verdict, peer: .sample(1),
+            storage: ArrivalStorage(inbox, MemoryJournal(), isDelivered: { _ in true }), report: { _ in })
         var decoder = FrameDecoder(digest: .xxh3_128)
         let receiver = ContentsReceiver(transfer)
         do {

@@ -47,7 +47,13 @@ package final class ScatteredContents: @unchecked Sendable {
     package func endItem(_ place: OfferedFiles.Member) throws(TransferError) {
         filesLeft[place.item, default: 1] -= 1
         guard filesLeft[place.item] == 0 else { return try transfer.setAsideItem() }
-        try transfer.endItem(digest: nil)
+        do throws(TransferError) {
+            try transfer.endItem(digest: nil)
+        } catch {
+            // The file comes again.
+            filesLeft[place.item] = 1
+            throw error
+        }
         if let fault = transfer.fault(of: place.item) { throw fault }
     }
 

@@ -182,20 +182,18 @@ package final class Reception: Sendable {
             verdict: accepted.verdict,
             peer: peer,
             binding: binding,
-            inbox: inbox,
-            journal: journal,
-            unsettled: items.unsettled,
+            storage: ArrivalStorage(
+                inbox, journal, unsettled: items.unsettled, turn: accepted.turn, storings: accepted.storings,
+                isDelivered: { [items] in items.takes($0) }),
             maximumBytes: bound(accepted, from: peer),
-            earlier: earlier,
-            turn: accepted.turn,
-            storings: accepted.storings,
-            isDelivered: { [items] in items.takes($0) },
-            stored: { [items] in items.arrived($0) },
-            progressed: { [events] received in
-                guard pulse.beat(received) else { return }
-                events.tell(.progressed(id, from: peer, received: received, of: total))
+            earlier: earlier
+        ) { [items, events] report in
+            switch report {
+            case .stored(let arrivals): items.arrived(arrivals)
+            case .progressed(let received):
+                if pulse.beat(received) { events.tell(.progressed(id, from: peer, received: received, of: total)) }
             }
-        )
+        }
     }
 
     /// Bounds the contents of a stranger, and the parts that are kept of it, by its quota.

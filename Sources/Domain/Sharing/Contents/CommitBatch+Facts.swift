@@ -1,6 +1,6 @@
 import UniformTypes
 
-extension IncomingTransfer {
+extension CommitBatch {
     /// The end of the name of a tree that lacks a part.
     private static let lackMark = " (incomplete)"
 

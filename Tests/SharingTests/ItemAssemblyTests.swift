@@ -16,7 +16,7 @@ enum SenderEvent: Hashable, Sendable, CustomStringConvertible {
     case abandonItem(Int)
     case finish
 
-    func apply(to order: inout TransferOrder) throws(TransferError) {
+    func apply(to order: inout ItemAssembly) throws(TransferError) {
         switch self {
         case .beginItem(let number): try order.beginItem(number)
         case .beginFile(let path, let size):
@@ -64,7 +64,7 @@ private func run(
     binding: OfferBinding = .exact
 ) -> TransferError? {
     let answers = (accepted ?? items.map { _ in true }).map { $0 ? ItemVerdict.accepted : ItemVerdict(.declined) }
-    var order = TransferOrder(items: items, verdict: Verdict(items: answers), binding: binding)
+    var order = ItemAssembly(items: items, verdict: Verdict(items: answers), binding: binding)
     for event in events {
         do throws(TransferError) {
             try event.apply(to: &order)
@@ -76,7 +76,7 @@ private func run(
 }
 
 @Suite("The order of contents")
-struct TransferOrderTests {
+struct ItemAssemblyTests {
     @Test("where offers are announcements items come in any order, each once, and all of them")
     func announcedOrder() {
         func whole(_ number: Int) -> [SenderEvent] {
@@ -284,7 +284,7 @@ struct TransferOrderTests {
 
     @Test("the current item is known from its beginning to its end")
     func currentItem() throws {
-        var order = TransferOrder(items: [file(0), file(0)], verdict: Verdict(items: [.accepted, .accepted]))
+        var order = ItemAssembly(items: [file(0), file(0)], verdict: Verdict(items: [.accepted, .accepted]))
         let entry = FileEntry(path: nil, executable: false, modified: nil, size: 0)
         #expect(order.currentItem == nil)
         try order.abandonItem(0)
@@ -314,7 +314,7 @@ struct TransferOrderTests {
         }
         let accepted = items.map { _ in Int.random(in: 0..<4, using: &dice) > 0 }
         let answers = accepted.map { $0 ? ItemVerdict.accepted : ItemVerdict(.declined) }
-        var order = TransferOrder(items: items, verdict: Verdict(items: answers))
+        var order = ItemAssembly(items: items, verdict: Verdict(items: answers))
         var model = SenderModel(items: items)
         for _ in 0..<200 {
             let event = model.likelyEvent(using: &dice)
