@@ -14,6 +14,10 @@ enum SenderEvent: Hashable, Sendable, CustomStringConvertible {
     case folderClosed
     case endItem
     case abandonItem(Int)
+    case presentItem(Int)
+    case setAsideItem
+    case dropFile
+    case dropEntry
     case finish
 
     func apply(to order: inout ItemAssembly) throws(TransferError) {
@@ -29,6 +33,10 @@ enum SenderEvent: Hashable, Sendable, CustomStringConvertible {
         case .folderClosed: try order.folderClosed()
         case .endItem: _ = try order.endItem()
         case .abandonItem(let number): try order.abandonItem(number)
+        case .presentItem(let number): try order.presentItem(number)
+        case .setAsideItem: try order.setAsideItem()
+        case .dropFile: try order.dropFile()
+        case .dropEntry: try order.dropEntry()
         case .finish: try order.finish()
         }
     }
@@ -43,6 +51,10 @@ enum SenderEvent: Hashable, Sendable, CustomStringConvertible {
         case .folderClosed: "folderClosed"
         case .endItem: "endItem"
         case .abandonItem(let number): "abandonItem(\(number))"
+        case .presentItem(let number): "presentItem(\(number))"
+        case .setAsideItem: "setAsideItem"
+        case .dropFile: "dropFile"
+        case .dropEntry: "dropEntry"
         case .finish: "finish"
         }
     }
@@ -168,7 +180,7 @@ struct ItemAssemblyTests {
         /// The events that are taken here; all others of `events` are refused.
         var legal: Set<SenderEvent> {
             switch self {
-            case .betweenItems: [.beginItem(0), .abandonItem(0)]
+            case .betweenItems: [.beginItem(0), .abandonItem(0), .presentItem(0)]
             case .inFileItem: [.beginFile(path: nil, size: 5), .abandonItem(0)]
             case .inTree: [.beginFile(path: "p", size: 5), .entry, .folderClosed, .abandonItem(1)]
             case .inFile: [.receive(1), .abandonItem(0)]
@@ -182,12 +194,94 @@ struct ItemAssemblyTests {
         .beginItem(0), .beginItem(1), .beginItem(2), .beginItem(-1), .beginItem(.max),
         .beginFile(path: nil, size: 5), .beginFile(path: "p", size: 5), .receive(1), .receive(6), .endFile, .entry,
         .folderClosed, .endItem, .abandonItem(0), .abandonItem(1), .abandonItem(2), .abandonItem(-1), .finish,
+        .presentItem(0), .presentItem(1), .setAsideItem, .dropFile, .dropEntry,
     ]
 
     @Test("each event is taken where it is legal and refused everywhere else", arguments: Place.allCases, events)
     func everyEventInEveryState(place: Place, event: SenderEvent) {
         let fault = run(place.way + [event], on: [file(5), tree(5, entries: 2)])
         #expect((fault == nil) == place.legal.contains(event), "\(fault?.message ?? "taken")")
+    }
+
+    /// States where files are requests of their own, on an offer of a file of 5 bytes and a tree of 5 bytes.
+    enum ScatteredPlace: String, CaseIterable, Sendable {
+        case awaited, begun, fileOpen, setAside, whole, abandoned, finished
+
+        var way: [SenderEvent] {
+            switch self {
+            case .awaited: []
+            case .begun: [.beginItem(1)]
+            case .fileOpen: Self.begun.way + [.beginFile(path: "f", size: 5), .receive(1)]
+            case .setAside: Self.begun.way + [.setAsideItem]
+            case .whole: Self.begun.way + [.beginFile(path: "f", size: 5), .receive(5), .endFile, .endItem]
+            case .abandoned: Self.fileOpen.way + [.abandonItem(1)]
+            case .finished: [.finish]
+            }
+        }
+
+        var legal: Set<SenderEvent> {
+            switch self {
+            case .awaited, .abandoned: [.beginItem(0), .beginItem(1), .abandonItem(0), .abandonItem(1), .finish]
+            case .begun: [.beginFile(path: "p", size: 5), .entry, .folderClosed, .abandonItem(1), .setAsideItem]
+            case .fileOpen: [.receive(1), .abandonItem(1), .dropFile]
+            case .setAside: [.beginItem(0), .beginItem(1), .abandonItem(0), .abandonItem(1)]
+            case .whole: [.beginItem(0), .abandonItem(0), .finish]
+            case .finished: []
+            }
+        }
+    }
+
+    @Test(
+        "where files are requests of their own, each event is taken where it is legal and refused everywhere else",
+        arguments: ScatteredPlace.allCases, events)
+    func everyScatteredEvent(place: ScatteredPlace, event: SenderEvent) {
+        let fault = run(place.way + [event], on: [file(5), tree(5, entries: 2)], binding: .scattered)
+        #expect((fault == nil) == place.legal.contains(event), "\(fault?.message ?? "taken")")
+    }
+
+    @Test("a file or folder that was dropped counts no more, and may come again")
+    func dropped() {
+        let file: [SenderEvent] = [.beginFile(path: "f", size: 5), .receive(5)]
+        let begun: [SenderEvent] = [.beginItem(0), .entry, .dropEntry, .entry] + file + [.dropFile]
+        let events = begun + [.setAsideItem, .beginItem(0)] + file + [.endFile, .endItem, .finish]
+        #expect(run(events, on: [tree(5, entries: 3)], binding: .scattered) == nil)
+    }
+
+    @Test("a quota bounds bytes and entries, kept bytes of a file included")
+    func quota() throws {
+        let (none, kept): (UInt64, UInt64) = (0, 3)
+        for offset in [none, kept] {
+            var order = ItemAssembly(
+                items: [file(nil), file(nil)], verdict: Verdict(items: [.accepted, .accepted]),
+                maximumBytes: 2 * Limits.entryBytes + 4)
+            for number in 0..<2 {
+                try order.beginItem(number)
+                var entry = FileEntry(path: nil, executable: false, modified: nil, size: 3)
+                entry.offset = offset
+                guard number == 0 else {
+                    let fault = refusal { () throws(TransferError) in
+                        try order.beginFile(entry)
+                        try order.receive(3)
+                    }
+                    #expect(fault?.code == .noRoom)
+                    #expect(order.receivedBytes == 3)
+                    break
+                }
+                try order.beginFile(entry)
+                try order.receive(Int(3 - offset))
+                try order.endFile()
+                try order.endItem()
+            }
+        }
+    }
+
+    private func refusal(_ body: () throws(TransferError) -> Void) -> TransferError? {
+        do throws(TransferError) {
+            try body()
+            return nil
+        } catch {
+            return error
+        }
     }
 
     @Test("a refusal names the rule that was broken")
@@ -392,7 +486,7 @@ private struct SenderModel {
         case .receive(let count): if let current { bytes[current] += UInt64(count) }
         case .endFile: inFile = false
         case .entry: if let current { entries[current] += 1 }
-        case .folderClosed, .finish: break
+        case .folderClosed, .finish, .presentItem, .setAsideItem, .dropFile, .dropEntry: break
         case .endItem:
             if let current { (whole, over) = (whole.union([current]), over.union([current])) }
             current = nil
