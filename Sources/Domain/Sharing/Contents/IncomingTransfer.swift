@@ -110,6 +110,16 @@ package final class IncomingTransfer {
         }
     }
 
+    /// A step after whose fault the current item cannot go on.
+    private func finalStep(_ body: () throws(TransferError) -> Void) throws(TransferError) {
+        do throws(TransferError) {
+            try body()
+        } catch {
+            if let number = assembly.currentItem { throw try letComeAgain(number, error) }
+            throw error
+        }
+    }
+
     /// Abandons an item that the disk has refused, where it may come again; elsewhere the fault ends the transfer.
     private func letComeAgain(_ number: Int, _ fault: TransferError) throws(TransferError) -> TransferError {
         if policy.filesAreRequests { try abandonItem(number, fault) }
@@ -118,12 +128,7 @@ package final class IncomingTransfer {
 
     /// - Parameter digest: the sender's digest of the item: the file's, or the listing's; nil as in `endFile`.
     package func endItem(digest: Digest?) throws(TransferError) {
-        do throws(TransferError) {
-            try end(digest: digest, lack: nil)
-        } catch {
-            if let number = assembly.currentItem { throw try letComeAgain(number, error) }
-            throw error
-        }
+        try finalStep { () throws(TransferError) in try end(digest: digest, lack: nil) }
     }
 
     private func end(digest: Digest?, lack: TransferError?) throws(TransferError) {
@@ -252,13 +257,13 @@ package final class IncomingTransfer {
 
     package func link(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferError) {
         try assembly.entry()
-        try current().makeLink(path, target: target)
+        try finalStep { () throws(TransferError) in try current().makeLink(path, target: target) }
         writing?.link(path, target: target)
     }
 
     package func folderClosed(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferError) {
         try assembly.folderClosed()
-        try current().closeFolder(path, modified: modified)
+        try finalStep { () throws(TransferError) in try current().closeFolder(path, modified: modified) }
     }
 
     private func current() throws(TransferError) -> any StagedItem {
@@ -288,7 +293,9 @@ package final class IncomingTransfer {
     /// under a name that says so: its sender was told that the files are here.
     /// - Parameter fault: why the rest did not come.
     package func close(_ fault: TransferError) -> Receipt {
-        if assembly.openFile?.path != nil { try? dropFile(fault) }
+        if let number = assembly.currentItem, offer.items[number].kind == .tree {
+            try? assembly.openFile == nil ? setAsideItem() : dropFile(fault)
+        }
         if let number = assembly.currentItem { try? abandonItem(number, fault, keeping: false) }
         for number in aside.keys.sorted() {
             do throws(TransferError) {
