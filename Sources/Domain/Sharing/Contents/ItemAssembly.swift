@@ -125,7 +125,7 @@ package struct ItemAssembly: ~Copyable {
         return (currentItem, item.bytes, entries)
     }
 
-    /// - Parameters and result: as of `checkEndOfItem`.
+    /// The current item is whole. Parameter, result and errors are those of `checkEndOfItem`.
     @discardableResult
     package mutating func endItem(
         isIncomplete: Bool = false
