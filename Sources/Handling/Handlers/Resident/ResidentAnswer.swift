@@ -1,4 +1,5 @@
 import Foundation
+import HandlerCatalog
 import Sharing
 
 /// One line of a resident handler: `{"answer":"yes"|"no"|"later"|"failed","number":N?,"reason":"…"?}`.
@@ -61,6 +62,16 @@ struct MoveNotice: Encodable {
     var number: Int64
 
     init(number: ArrivalNumber) { self.number = number.value }
+}
+
+/// A notice to a resident handler: its settings have changed. It must not be answered.
+struct SettingsNotice: Encodable {
+    var v = 1
+    var call = "defaults-did-change"
+    /// All settings, also those that are as before.
+    var settings: [String: HandlerSettingValue]
+
+    init(_ settings: [String: HandlerSettingValue]) { self.settings = settings }
 }
 
 /// Splits the output into lines.

@@ -12,8 +12,6 @@ final class ResidentProcess: Sendable {
     let lines: AsyncStream<Line>
     private let input: FedPipe
     private let output: DrainedPipe
-    /// Whether this side is ending it.
-    private let isDismissed = Atomic<Bool>(false)
 
     /// - Throws: as `HandlerRunner.start`, `Errno`.
     static func start(
@@ -61,18 +59,14 @@ final class ResidentProcess: Sendable {
     /// Whether the pipe has taken all lines for it.
     var hasBeenTold: Bool { input.isDrained }
 
-    var wasDismissed: Bool { isDismissed.load(ordering: .acquiring) }
-
     /// Ends it with all processes that it has started, at once: it is asked to leave, and killed after `grace`.
     func end(grace: Duration) async {
-        isDismissed.store(true, ordering: .releasing)
         input.close()
         await started.process.end(grace: grace)
     }
 
     /// Closes its input so that it leaves by itself, and ends it if it does not.
     func retire(grace: Duration) async {
-        isDismissed.store(true, ordering: .releasing)
         input.close()
         await Task { [started] in
             _ = await started.process.ending(within: grace)
