@@ -12,7 +12,7 @@ struct ResidentOrdersTests {
         "each question has one outcome, no answer is taken for another's, no notice is lost, and a stop ends all",
         arguments: [false, true])
     func orders(isKept: Bool) {
-        #expect(brokenStory(3_000, steps: 60, of: { _ in ResidentWorld(isKept: isKept) }) == nil)
+        #expect(brokenStory(1_500, steps: 60, of: { _ in ResidentWorld(isKept: isKept) }) == nil)
     }
 }
 
@@ -51,6 +51,8 @@ private struct ResidentWorld: OrderedWorld {
         var hasDeparted = false
         /// Whether it has exited, and whether the ledger knows.
         var hasExited = false, isOver = false
+        /// Whether it has answered without a question.
+        var hasMisbehaved = false
         /// Calls that take its output.
         var readers = 0
         var isFinished = false
@@ -59,9 +61,23 @@ private struct ResidentWorld: OrderedWorld {
     }
 
     private enum Event {
-        case call, cancel(Int), keep, stop, move(Int), settings, lock, alarm, wait
-        case launched(Bool), began(Bool), caughtUp(Int), taken(Int), reads(Int), babbles(Int), exits(Int)
-        case heard(Int), over(Int), departed(Int), concluded(Int), finished(Int)
+        case call
+        case cancel(Int)
+        case keep, stop
+        case move(Int)
+        case settings, lock, alarm, wait
+        case launched(Bool)
+        case began(Bool)
+        case caughtUp(Int)
+        case taken(Int)
+        case reads(Int)
+        case babbles(Int)
+        case exits(Int)
+        case heard(Int)
+        case over(Int)
+        case departed(Int)
+        case concluded(Int)
+        case finished(Int)
     }
 
     private static let limit = Duration.seconds(60)
@@ -80,6 +96,7 @@ private struct ResidentWorld: OrderedWorld {
     /// All calls with the number of their outcomes, and the calls that were asked.
     private var outcomes: [Int: Int] = [:]
     private var asked: Set<Int> = []
+    private var cancelled: Set<Int> = []
     private var waiters: Set<Int> = []
     private var hasStarted = false
     private var isStopping = false
@@ -152,7 +169,9 @@ private struct ResidentWorld: OrderedWorld {
             number += 1
             outcomes[number] = 0
             perform(ledger.call(number, about: arrival(number), at: now), &dice)
-        case .cancel(let call): perform(ledger.cancel(call, at: now), &dice)
+        case .cancel(let call):
+            cancelled.insert(call)
+            perform(ledger.cancel(call, at: now), &dice)
         case .keep:
             number += 1
             waiters.insert(number)
@@ -248,7 +267,13 @@ private struct ResidentWorld: OrderedWorld {
 
     private mutating func hear(_ number: Int, _ dice: inout SeededNumbers) {
         guard let line = processes[number]?.output.removeFirst() else { return }
+        let isUnasked = processes[number]?.open == nil && processes[number]?.isDismissed == false
         let actions = ledger.heard(line.line, from: number, hasRead: processes[number]?.isDrained ?? true, at: now)
+        if processes[number]?.manner == .nonsense {
+            if isUnasked { processes[number]?.hasMisbehaved = true }
+        } else if actions.contains(where: { if case .end = $0 { true } else { false } }) {
+            faults.append("a process is ended that answers well")
+        }
         for case .conclude(let call, .answered, let process) in actions {
             if process != number || (line.call != call && processes[number]?.manner != .nonsense) {
                 faults.append("an answer is taken for another question, of call \(call)")
@@ -280,6 +305,8 @@ private struct ResidentWorld: OrderedWorld {
         case .ask(let call, let process, _, let isMoving):
             if !asked.insert(call).inserted { faults.append("call \(call) is asked twice") }
             if processes[process]?.open != nil { faults.append("a second question is open") }
+            if processes[process]?.hasMisbehaved == true { faults.append("a process that answered too much is asked") }
+            if cancelled.contains(call) { faults.append("call \(call) is asked although it was cancelled") }
             processes[process]?.open = call
             tell(.question(call: call), process, &dice)
             if isMoving {
@@ -352,7 +379,8 @@ private struct ResidentWorld: OrderedWorld {
         if isKept, hasStarted, !isStopping, ledger.process == nil, ledger.alarm == nil {
             broken.append("a handler that stays is not started again")
         }
-        if !isStopping, ledger.process == nil, case .resting = ledger.state {} else if ledger.process == nil {
+        if !isStopping, ledger.process == nil, case .resting = ledger.state {
+        } else if ledger.process == nil {
             if case .stopped = ledger.state {} else { broken.append("it is not at rest: \(ledger.state)") }
         }
         return broken

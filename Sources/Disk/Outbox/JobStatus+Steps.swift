@@ -46,6 +46,18 @@ extension JobStatus {
         due = now.milliseconds &+ OutboxBackoff.delay(after: attempts)
     }
 
+    /// An attempt has ended with these outcomes.
+    ///
+    /// - Parameter isInterrupted: whether it was cut short because this program ends.
+    mutating func conclude(
+        _ job: OutboxJob, _ outcomes: [Int: SettledItem], _ failure: OutboxJobError?, isInterrupted: Bool,
+        at now: OutboxLedger.Moment
+    ) {
+        settle(outcomes)
+        if isInterrupted, !isDelivered(job), failure?.isFinal != true { return interrupt(at: now.wall) }
+        end(job, failure, at: now.wall, isTimeUp: now.today.map { $0.milliseconds >= expires } ?? false)
+    }
+
     /// The attempt was cut short because this program ends: it does not count.
     mutating func interrupt(at now: WallTime) {
         guard state == .sending else { return }

@@ -16,7 +16,8 @@ package final class OutboxEngine: Sendable {
         /// - Parameter isSuperseded: whether the job has another state than the reported one.
         case reported(JobNumber, isSuperseded: Bool)
         case due
-        case cutOff(JobNumber)
+        /// The peer of a cancelled job had time to hear of that.
+        case farewellIsOver(JobNumber)
         case stop
         case cancel(JobNumber, CheckedContinuation<OutboxError?, Never>)
         case retry(JobNumber, CheckedContinuation<OutboxError?, Never>)
@@ -105,11 +106,7 @@ package final class OutboxEngine: Sendable {
             loop.start(&group)
             for await event in mailbox {
                 loop.handle(event, &group)
-                if loop.isStopping {
-                    if loop.isIdle { break }
-                } else {
-                    loop.dispatch(&group)
-                }
+                if loop.isStopping, loop.isIdle { break }
             }
             group.cancelAll()
         }

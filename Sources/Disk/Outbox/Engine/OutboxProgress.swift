@@ -38,8 +38,8 @@ final class OutboxProgressBoard: Sendable {
         }
     }
 
-    /// When a job last advanced by `OutboxLimits.stallBytes`, or else reported its first progress; nil before that.
-    func lastMove(of job: JobNumber) -> Duration? { state.withLock { $0[job]?.mark.at } }
+    /// When each job last advanced by `OutboxLimits.stallBytes`, or else reported its first progress.
+    var moves: [JobNumber: Duration] { state.withLock { $0.mapValues(\.mark.at) } }
 
     func remove(_ job: JobNumber) { state.withLock { $0[job] = nil } }
 }
