@@ -426,7 +426,23 @@ private struct OutboxWorld: OrderedWorld {
         let isOpen = ledger.jobs.values.contains { !$0.state.isFinal }
         if isOpen != isWatching { broken.append(isOpen ? "no peer is looked for" : "peers are looked for in vain") }
         if alarm.map({ $0 <= uptime }) ?? true { broken.append("no alarm is set") }
-        return broken
+        return broken + keptPlaces()
+    }
+
+    /// The places that stalled attempts keep although other jobs need them.
+    private func keptPlaces() -> [String] {
+        let busy = Set(ledger.jobs.values.filter { $0.state.attempt != nil }.map(\.peer))
+        let waiting = ledger.jobs.values.count { job in
+            if case .ready = job.state { !busy.contains(job.peer) } else { false }
+        }
+        let stays = attempts.filter { !$0.value.isBrokenOff && !$0.value.isNotified }
+        let begun = { (number: JobNumber) in ledger.jobs[number]?.state.attempt?.begun ?? uptime }
+        let isOpening = attempts.contains {
+            $0.value.moved == nil && begun($0.key) + OutboxLimits.opening > uptime
+        }
+        let stalled = stays.filter { ($0.value.moved ?? begun($0.key)) + OutboxLimits.stall <= uptime }
+        guard !isOpening, attempts.count - stays.count < waiting else { return [] }
+        return stalled.keys.map { "job \($0) keeps its place" }
     }
 
     func brokenAtRest() -> [String] {

@@ -1,4 +1,5 @@
 import Sharing
+import Streams
 
 /// The jobs of one outbox and their states. Decides without waiting, without a clock and without a disk: `OutboxLoop`
 /// gives it the time and the results of the disk, and carries out its actions in their order.
@@ -81,6 +82,9 @@ struct OutboxLedger {
         var isLeaving = false
         /// Whether the peer has appeared since the start: this attempt may have looked for it before.
         var hasPeerAppeared = false
+
+        /// When it takes no place any more, if it has not begun to send.
+        var openingEnd: Duration { begun + OutboxLimits.opening }
     }
 
     enum State {
@@ -123,10 +127,12 @@ struct OutboxLedger {
     }
 
     let places: Int
-    var jobs: [JobNumber: Job] = [:]
+    private(set) var jobs: [JobNumber: Job] = [:]
+    /// The open jobs, by their states: the order of the attempts, and the ends of the waits.
+    var open = RetryLedger<JobNumber>()
     var isWatching = false
-    /// When `due` comes.
-    var alarm: Duration?
+    /// Of `due`.
+    var alarm = LoopAlarm()
     private(set) var nextLook: Duration
     private var nextSweep: Duration
     private(set) var isStopping = false
@@ -147,7 +153,7 @@ struct OutboxLedger {
     }
 
     /// Whether nothing is being sent.
-    var isIdle: Bool { jobs.values.allSatisfy { $0.state.attempt == nil } }
+    var isIdle: Bool { open.isIdle }
 
     var summary: OutboxEngine.Summary {
         var summary = OutboxEngine.Summary()
@@ -161,7 +167,33 @@ struct OutboxLedger {
         return summary
     }
 
-    func isUnderWay(_ number: JobNumber) -> Bool { jobs[number]?.state.attempt != nil }
+    func isUnderWay(_ number: JobNumber) -> Bool { open.underWay.contains(number) }
+
+    /// Brings a job to a state. Its place among the open jobs follows.
+    mutating func set(_ number: JobNumber, _ state: State) {
+        jobs[number, default: Job(state: state)].state = state
+        switch state {
+        case .ready: open.put(number)
+        case .waiting(let end), .paused(let end): open.put(number, notBefore: end)
+        case .trying, .cancelling: if !isUnderWay(number) { open.begin(number) }
+        case .final:
+            open.remove(number)
+            jobs[number]?.record = nil
+        }
+    }
+
+    /// A job leaves its place to another.
+    mutating func leave(_ number: JobNumber, _ attempt: Attempt) {
+        var attempt = attempt
+        attempt.isLeaving = true
+        set(number, .trying(attempt))
+        jobs[number]?.stalls += 1
+    }
+
+    private mutating func forget(_ number: JobNumber) {
+        open.remove(number)
+        jobs[number] = nil
+    }
 
     // MARK: The folder
 
@@ -172,7 +204,7 @@ struct OutboxLedger {
 
     /// The alarm went off.
     mutating func due(at now: Moment) -> [Action] {
-        alarm = nil
+        alarm.rang()
         var actions: [Action] = []
         if nextSweep <= now.uptime {
             nextSweep = now.uptime + Self.sweepEvery
@@ -183,9 +215,8 @@ struct OutboxLedger {
 
     /// - Parameter numbers: of all jobs on the disk.
     mutating func looked(_ numbers: [JobNumber]) -> [Action] {
-        let known = Set(numbers)
         // Removed jobs are forgotten.
-        jobs = jobs.filter { known.contains($0.key) || $0.value.state.attempt != nil }
+        for number in Set(jobs.keys).subtracting(numbers) where !isUnderWay(number) { forget(number) }
         return numbers.filter { jobs[$0] == nil }.map { .read($0) }
     }
 
@@ -195,7 +226,7 @@ struct OutboxLedger {
         case .record(let record): return enter(record, at: now)
         case .missing: break
         // It is read only once, so that the error is logged only once.
-        case .failed, .unfit: jobs[number, default: Job(state: .ready)].state = .final(isFailed: false)
+        case .failed, .unfit: set(number, .final(isFailed: false))
         }
         return []
     }
@@ -203,20 +234,17 @@ struct OutboxLedger {
     /// A job is as on the disk.
     mutating func enter(_ record: Record, at now: Moment) -> [Action] {
         let number = record.number
-        var job = jobs[number] ?? Job(state: .ready)
-        defer { jobs[number] = job }
         guard record.standing.state.isFinal else {
             let wait = Self.wait(for: record.standing, at: now.wall)
-            job.record = record
-            job.state = wait > .zero ? .waiting(until: now.uptime + wait) : .ready
+            set(number, wait > .zero ? .waiting(until: now.uptime + wait) : .ready)
+            jobs[number]?.record = record
             return []
         }
         let isFailed = record.standing.state == .failed
-        job.record = nil
-        job.state = .final(isFailed: isFailed)
+        set(number, .final(isFailed: isFailed))
         var actions: [Action] = isFailed ? [] : [.dropCopies(number)]
-        if !record.standing.isReported, !job.isBeingReported {
-            job.isBeingReported = true
+        if !record.standing.isReported, jobs[number]?.isBeingReported == false {
+            jobs[number]?.isBeingReported = true
             actions.append(.report(record))
         }
         return actions
@@ -242,11 +270,9 @@ struct OutboxLedger {
     private mutating func note(_ failure: DiskResult, of number: JobNumber, at now: Moment) {
         switch failure {
         case .record: break
-        case .unfit:
-            jobs[number]?.state = .final(isFailed: false)
-            jobs[number]?.record = nil
-        case .missing: jobs[number] = nil
-        case .failed: jobs[number]?.state = .paused(until: now.uptime + Self.diskPause)
+        case .unfit: set(number, .final(isFailed: false))
+        case .missing: forget(number)
+        case .failed: set(number, .paused(until: now.uptime + Self.diskPause))
         }
     }
 
@@ -266,7 +292,7 @@ struct OutboxLedger {
             note(result, of: number, at: now)
             return []
         }
-        jobs[number]?.state = .trying(Attempt(begun: now.uptime))
+        set(number, .trying(Attempt(begun: now.uptime)))
         jobs[number]?.record = record
         return [.attempt(record, wasOffered: wasOffered)]
     }
@@ -297,7 +323,7 @@ struct OutboxLedger {
         for (number, job) in jobs where job.record.map(appearance.matches) == true {
             if case .trying(var attempt) = job.state {
                 attempt.hasPeerAppeared = true
-                jobs[number]?.state = .trying(attempt)
+                set(number, .trying(attempt))
             } else {
                 tryAtOnce(number)
             }
@@ -309,7 +335,7 @@ struct OutboxLedger {
         guard case .waiting = jobs[number]?.state else { return }
         // After other failures the peer was present, so its appearance changes nothing.
         switch jobs[number]?.record?.standing.failure?.code {
-        case .peerNotFound, .unreachable, nil: jobs[number]?.state = .ready
+        case .peerNotFound, .unreachable, nil: set(number, .ready)
         default: break
         }
     }
@@ -319,11 +345,10 @@ struct OutboxLedger {
     /// The cancellation of a job is on the disk.
     mutating func cancelled(_ number: JobNumber) -> [Action] {
         if let attempt = jobs[number]?.state.attempt {
-            jobs[number]?.state = .cancelling(attempt)
+            set(number, .cancelling(attempt))
             return [.notifyPeer(number)]
         }
-        jobs[number, default: Job(state: .ready)].state = .final(isFailed: false)
-        jobs[number]?.record = nil
+        set(number, .final(isFailed: false))
         return []
     }
 
@@ -335,6 +360,6 @@ struct OutboxLedger {
     /// No attempt begins any more, and those under way end.
     mutating func stop() -> [Action] {
         isStopping = true
-        return jobs.filter { $0.value.state.attempt != nil }.keys.sorted().map { .breakOff($0) }
+        return open.underWay.sorted().map { .breakOff($0) }
     }
 }
