@@ -196,14 +196,17 @@ final class DeliveryLab: Sendable {
         self.isMounted = mounted
         engine = DeliveryEngine(
             journal: self.journal,
-            choice: HandlerChoice(catalog: { CatalogSnapshot(bundles: installed.all.withLock { $0 }) }, hook: hook),
             caller: caller,
-            subject: {
-                HandlerChoice.Subject(
-                    type: $0.type, kind: $0.item.kind, chosen: $0.destination.handler, protection: $0.protection)
-            },
-            observe: { [answers] in answers.record(($0.number, $1.state)) },
-            isInboxThere: { mounted.isOpen }, findAgain: findAgain, copies: copies, places: places, clock: clock.clock,
+            surroundings: DeliverySurroundings(
+                choice: HandlerChoice(
+                    catalog: { CatalogSnapshot(bundles: installed.all.withLock { $0 }) }, hook: hook),
+                subject: {
+                    HandlerChoice.Subject(
+                        type: $0.type, kind: $0.item.kind, chosen: $0.destination.handler, protection: $0.protection)
+                },
+                observe: { [answers] in answers.record(($0.number, $1.state)) },
+                isInboxThere: { mounted.isOpen }, findAgain: findAgain, copies: copies),
+            places: places, clock: clock.clock,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 

@@ -73,12 +73,14 @@ struct ServiceReportsTests {
             gate.wait()
         }
         let engine = DeliveryEngine(
-            journal: MemoryJournal(), choice: HandlerChoice(catalog: { CatalogSnapshot(bundles: []) }),
-            caller: NoCalls(),
-            subject: { arrival in
-                block()
-                return HandlerChoice.Subject(type: arrival.type, kind: arrival.item.kind)
-            }, logger: Self.logger)
+            journal: MemoryJournal(), caller: NoCalls(),
+            surroundings: DeliverySurroundings(
+                choice: HandlerChoice(catalog: { CatalogSnapshot(bundles: []) }),
+                subject: { arrival in
+                    block()
+                    return HandlerChoice.Subject(type: arrival.type, kind: arrival.item.kind)
+                }),
+            logger: Self.logger)
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let threads = BlockingExecutor(threads: 4)
         let delivering = Task { await engine.run(on: threads) }

@@ -83,14 +83,15 @@ struct ReceiverParts: Sendable {
         let (copies, inbox, listeners) = (store.copies, store.inbox, plan.listeners)
         return DeliveryEngine(
             journal: store.journal,
-            choice: current.choice,
             caller: calls,
-            subject: { current.subject($0, copies) },
-            observe: { listeners.tell(.reception(.opened($0, $1))) },
-            left: { listeners.relay.left($0, $1) },
-            isInboxThere: { inbox.isThere },
-            findAgain: { store.findAgain($0) },
-            copies: copies,
+            surroundings: DeliverySurroundings(
+                choice: current.choice,
+                subject: { current.subject($0, copies) },
+                observe: { listeners.tell(.reception(.opened($0, $1))) },
+                left: { listeners.relay.left($0, $1) },
+                isInboxThere: { inbox.isThere },
+                findAgain: { store.findAgain($0) },
+                copies: copies),
             logger: plan.logger
         )
     }

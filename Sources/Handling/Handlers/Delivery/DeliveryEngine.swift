@@ -8,7 +8,8 @@ import Streams
 /// call at a time, in the order of arrival; a few handlers run at once. A delivery whose handler asks for more time
 /// does not hold up the deliveries behind it.
 ///
-/// Everything happens in `run`, one event after another; all other calls only put an event into its mailbox.
+/// Everything happens in `run`, one event after another: `DeliveryLedger` decides, `DeliveryLoop` carries out. All other calls
+/// only put an event into the mailbox.
 package final class DeliveryEngine: Delivering {
     /// Number of hooks that run at the same time.
     package static let defaultPlaces = 4
@@ -24,7 +25,7 @@ package final class DeliveryEngine: Delivering {
         case stop
         case retry(ArrivalNumber, CheckedContinuation<RetryAnswer, Never>)
         case open(AskedCall)
-        case release(ArrivalNumber, Duration, ReleasedItems.Answer)
+        case release(ArrivalNumber, Duration, CheckedContinuation<ReleaseAnswer, Never>)
         case ping(CheckedContinuation<Void, Never>)
     }
 
@@ -42,15 +43,8 @@ package final class DeliveryEngine: Delivering {
     }
 
     let journal: any DeliveryJournal
-    private let choosing: @Sendable () -> HandlerChoice
     let caller: any HandlerCalling
-    let subject: @Sendable (Arrival) -> HandlerChoice.Subject
-    let observe: @Sendable (Arrival, HandlerAnswer) -> Void
-    let left: @Sendable (Arrival, Departure) -> Void
-    let isInboxThere: @Sendable () -> Bool
-    let findAgain: @Sendable (Arrival) -> Arrival?
-    /// Opens sealed items; nil if there are none.
-    let copies: (any ClearCopying)?
+    let surroundings: DeliverySurroundings
     let places: Int
     let clock: DeliveryClock
     let logger: Logger
@@ -60,39 +54,18 @@ package final class DeliveryEngine: Delivering {
 
     /// Reads the deliveries of an earlier run from the journal. Create the engine before anything new can arrive.
     ///
-    /// - Parameters:
-    ///   - choice: asked for at each use.
-    ///   - subject: the facts for the choice of a handler, for an arrival; may read the disk.
-    ///   - isInboxThere: whether the Inbox's disk is mounted. If not, deliveries wait, because a missing item may not
-    ///     have left the Inbox.
-    ///   - findAgain: looks for an item that is not at its place: its user may have given it another one in the Inbox.
-    ///   - copies: tells which sealed items can be opened; nil if there are none.
-    ///   - observe: gets the answers about deliveries of an earlier run, which have no other listener.
-    ///   - left: called for each item that a handler took out of the Inbox.
-    ///   - places: how many hooks run at the same time.
+    /// - Parameter places: how many hooks run at the same time.
     package init(
         journal: any DeliveryJournal,
-        choice: @escaping @autoclosure @Sendable () -> HandlerChoice,
         caller: any HandlerCalling,
-        subject: @escaping @Sendable (Arrival) -> HandlerChoice.Subject,
-        observe: @escaping @Sendable (Arrival, HandlerAnswer) -> Void = { _, _ in },
-        left: @escaping @Sendable (Arrival, Departure) -> Void = { _, _ in },
-        isInboxThere: @escaping @Sendable () -> Bool = { true },
-        findAgain: @escaping @Sendable (Arrival) -> Arrival? = { _ in nil },
-        copies: (any ClearCopying)? = nil,
+        surroundings: DeliverySurroundings,
         places: Int = defaultPlaces,
         clock: DeliveryClock = .system,
         logger: Logger
     ) {
         self.journal = journal
-        choosing = choice
         self.caller = caller
-        self.subject = subject
-        self.observe = observe
-        self.left = left
-        self.isInboxThere = isInboxThere
-        self.findAgain = findAgain
-        self.copies = copies
+        self.surroundings = surroundings
         self.places = places
         self.clock = clock
         self.logger = logger
@@ -104,14 +77,7 @@ package final class DeliveryEngine: Delivering {
         }
     }
 
-    var choice: HandlerChoice { choosing() }
-
-    /// Whether an item can be opened now.
-    func canOpen(_ protection: ProtectionClass) -> Bool {
-        !protection.isSealed || copies?.canOpen(protection) ?? false
-    }
-
-    package func takes(_ facts: ArrivalFacts) -> Bool { choice.takes(facts) }
+    package func takes(_ facts: ArrivalFacts) -> Bool { surroundings.choice().takes(facts) }
 
     package func deliver(_ arrivals: [Arrival], answered: @escaping @Sendable (Arrival, HandlerAnswer) -> Void) {
         mailbox.post(.arrived(arrivals, answered))
@@ -159,17 +125,16 @@ package final class DeliveryEngine: Delivering {
         await withDiscardingTaskGroup { group in
             loop.start(&group)
             for await event in mailbox {
-                loop.handle(event)
+                loop.handle(event, &group)
                 if loop.isStopping {
                     group.cancelAll()
                     if loop.isIdle { break }
-                } else {
-                    loop.dispatch(&group)
                 }
             }
+            // Requests that came too late are answered, and begin nothing.
+            mailbox.close()
+            for await event in mailbox { loop.handle(event, &group) }
         }
-        mailbox.close()
-        for await event in mailbox { loop.handle(event) }
         await caller.stop()
     }
 }
