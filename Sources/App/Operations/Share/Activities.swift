@@ -184,21 +184,21 @@ package struct Activities: Sendable {
         switch activity.kind {
         case .send, .queue: return nil
         case .mail:
+            guard all.allSatisfy({ $0.offered.kind != .tree }) else { return "a folder cannot be attached" }
             guard SystemProgram("xdg-email") != nil else { return "xdg-email is missing; install xdg-utils" }
-            guard DesktopSession.hasDisplay() else { return "there is no desktop here" }
-            return all.allSatisfy { $0.offered.kind != .tree } ? nil : "a folder cannot be attached"
+            return DesktopSession.hasDisplay() ? nil : "there is no desktop here"
         case .copy:
             guard let mimeType = mimeType(items) else { return "the clipboard takes texts, one image, or files" }
             let size = all.reduce(0) { $0 + Int(clamping: $1.offered.size ?? 0) }
             return Clipboard(documents.face).takes(mimeType, bytes: size)
                 ? nil : "there is no clipboard here for \(mimeType)"
         case .print:
-            guard SystemProgram("lp") != nil else { return "lp is missing; install cups-client" }
             let fits = all.allSatisfy { item in
                 item.offered.kind != .tree && item.offered.kind != .url
                     && conforms(item, to: [.pdf, .image, .text])
             }
-            return fits ? nil : "PDF documents, images and texts are printed"
+            guard fits else { return "PDF documents, images and texts are printed" }
+            return SystemProgram("lp") == nil ? "lp is missing; install cups-client" : nil
         case .saveImage:
             let fits = all.allSatisfy { $0.offered.kind == .file && conforms($0, to: [.image, .movie]) }
             guard fits else { return "images and films are saved there" }

@@ -94,6 +94,8 @@ extension DeliveryLedger {
                 return
             }
         }
+        // Without its first item, an item of another transfer may have come before the others.
+        guard arrivals.first?.number == numbers.first else { return }
         // One by one while their clear copies are together too large.
         if arrivals.count > 1, !facts.fits(arrivals) { arrivals.removeLast(arrivals.count - 1) }
         guard let first = arrivals.first, let entry = entries[first.number], let candidate = entry.state.candidate
