@@ -281,7 +281,7 @@ struct DeliveryLedger {
         slots[handler] = slot
         if case .suspended = entry.state, missing(handler) != nil { return move(number, to: .suspended(candidate)) }
         let wait = entry.asked == nil ? entry.notBefore : nil
-        let until = [wait, released.held(entry.holder)].compactMap(\.self).max()
+        let until = [wait, released.held(entry.holder)].compactMap(\.self).filter { $0 > facts.uptime }.max()
         move(number, to: until.map { .waiting(candidate, until: $0) } ?? .ready(candidate))
     }
 
