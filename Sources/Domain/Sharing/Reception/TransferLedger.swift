@@ -266,7 +266,9 @@ struct TransferLedger {
         var receipt = receipt
         if let early = finished[id] {
             for (index, item) in early.receipt.items.enumerated()
-            where item.handler.state != .none || receipt.items[index].isOpen {
+            where receipt.items.indices.contains(index)
+                && (item.handler.state != .none || receipt.items[index].isOpen)
+            {
                 receipt.items[index].handler = item.handler
             }
         }
@@ -311,11 +313,15 @@ struct TransferLedger {
     mutating func note(_ answer: HandlerAnswer, for arrival: Arrival) -> Answered? {
         let id = arrival.transfer
         if finished[id] == nil {
-            guard receiving[id] != nil else { return nil }
+            guard let receiving = receiving[id], receiving.claim.peer == arrival.peer,
+                receiving.offer.items.count == arrival.itemsInOffer
+            else { return nil }
             let blank = Array(repeating: ItemReceipt(.notSent), count: arrival.itemsInOffer)
             finished[id] = Finished(peer: arrival.peer, receipt: Receipt(transfer: id, items: blank))
             remember(id)
         }
+        // An earlier attempt may have had another number of items.
+        guard finished[id]?.receipt.items.indices.contains(arrival.itemNumber) == true else { return nil }
         let old = finished[id]?.receipt.items[arrival.itemNumber].handler.state
         finished[id]?.receipt.items[arrival.itemNumber].handler = answer
         finished[id]?.pending += (answer.state == .pending ? 1 : 0) - (old == .pending ? 1 : 0)

@@ -108,12 +108,16 @@ final class TransferReceipts: Sendable {
     private func journalledReceipt(
         of id: TransferID, from peer: PeerID
     ) -> (receipt: Receipt, unanswered: [Arrival])? {
-        guard let arrivals = try? journal.arrivals(of: id, from: peer), let first = arrivals.first,
+        guard let all = try? journal.arrivals(of: id, from: peer), let first = all.first,
             (1...Limits.items).contains(first.itemsInOffer)
         else { return nil }
+        // A peer may have offered the transfer again with another number of items.
+        let arrivals = all.filter {
+            $0.itemsInOffer == first.itemsInOffer && (0..<first.itemsInOffer).contains($0.itemNumber)
+        }
         var receipt = Receipt(
             transfer: id, items: Array(repeating: ItemReceipt(.notSent), count: first.itemsInOffer))
-        for arrival in arrivals where receipt.items.indices.contains(arrival.itemNumber) {
+        for arrival in arrivals {
             guard let digests = inbox.contentDigests(of: arrival) else { return nil }
             receipt.items[arrival.itemNumber] = EarlierArrivals.receipt(of: arrival, digests, journal)
         }
