@@ -286,6 +286,17 @@ struct ReceptionOfferTests {
         #expect(await receiver.judge(accepted, from: Receiver.other) == [.declined])
     }
 
+    @Test("a transfer that comes again with another number of items, after a restart, ends no receiver")
+    func otherCount() async throws {
+        let (inbox, journal, id) = (MemoryInbox(), MemoryJournal(), TransferID())
+        for items in [1, 3] {
+            _ = try await Receiver(inbox: inbox, journal: journal).receive(.sample(items: items, transfer: id))
+        }
+        let receipt = await Receiver(inbox: inbox, journal: journal).reception
+            .receipt(of: id, from: Receiver.peer, answered: false)
+        #expect(receipt?.items.allSatisfy(\.isStored) == true)
+    }
+
     @Test("a transfer id that waits for consent is not offered again")
     func idWaiting() async throws {
         let receiver = Receiver(.later)

@@ -188,4 +188,21 @@ struct TransferLedgerTests {
             #expect(answered?.receipt.items[0].handler.state == (isStopped ? .pending : .yes))
         }
     }
+
+    @Test("an answer about an attempt with another number of items, or about another peer's, changes no receipt")
+    mutating func otherCount() {
+        let offer = Offer.sample()
+        receive(offer)
+        var facts = arrival(offer).facts
+        (facts.itemNumber, facts.itemsInOffer) = (2, 3)
+        let stored = StoredItem(name: safe("a"), path: "/a")
+        let early = ledger.note(
+            HandlerAnswer(.yes), for: Arrival(number: ArrivalNumber(2), facts: facts, stored: stored))
+        facts = arrival(offer).facts
+        facts.peer = .sample(2)
+        let foreign = ledger.note(
+            HandlerAnswer(.yes), for: Arrival(number: ArrivalNumber(3), facts: facts, stored: stored))
+        let ended = ledger.end(offer.transfer, from: Self.peer, receipt(offer))
+        #expect(early?.waiters == nil && foreign?.waiters == nil && ended.receipt == receipt(offer))
+    }
 }

@@ -7,7 +7,7 @@ import Logging
 import Settings
 import Sharing
 
-/// The Inbox, its journal and its keys. What an earlier run was doing when it died is settled here.
+/// The Inbox, its journal and its keys. Settles the unfinished work of an earlier run.
 struct ReceiverStore: Sendable {
     let journal: Journal
     let inbox: FileInbox

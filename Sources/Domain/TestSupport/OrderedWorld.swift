@@ -3,7 +3,7 @@ import Foundation
 /// A ledger in its surroundings, which `brokenStory` sends events in random orders.
 ///
 /// The surroundings are a model: the disk, the journal, peers, handlers, users and clocks, as far as the ledger hears of
-/// them. They also keep a record of their own of the promises: what was taken in, what was called, what was answered.
+/// them. They also keep a record of their own of the promises: the items, the calls and the answers.
 package protocol OrderedWorld {
     /// Lets one event happen that may happen now.
     /// - Returns: the event, for the story of a fault.

@@ -116,7 +116,7 @@ private final class ControlLine: Sendable {
                     do {
                         question.answer.resume(returning: try await lines.next())
                     } catch let error as IOError where error.errnoCode == ECONNRESET {
-                        // The kernel says so of an end whose process has not read all that came.
+                        // The kernel's word for a connection that was closed before its process had read all bytes.
                         question.answer.resume(throwing: Unread())
                     } catch {
                         question.answer.resume(throwing: error)

@@ -1,7 +1,7 @@
 import Sharing
 import Streams
 
-/// Says that an item may wait behind the lock, or that somebody has come who can unlock.
+/// Tells that an item may wait for the unlock, or that the user has come back.
 struct LockWaits: Sendable {
     let news = Broadcast<Void>(buffer: .bufferingNewest(1))
 
@@ -11,6 +11,6 @@ struct LockWaits: Sendable {
         }
     }
 
-    /// Somebody has come who can unlock.
+    /// The user has come back, and can unlock.
     func appeared() { news.send(()) }
 }

@@ -7,7 +7,7 @@ import Settings
 import Sharing
 import Streams
 
-/// Locks a running receiver when the time is up or the desk says so, and tells of each lock and unlock.
+/// Locks a running receiver when its idle time is up or the machine locks, and tells of each lock and unlock.
 struct ReceiverLock: Sendable {
     let standing: LockStanding
     let locks: LockControl

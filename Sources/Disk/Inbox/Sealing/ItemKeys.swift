@@ -13,7 +13,7 @@ package struct ItemKeys: Sendable {
     /// Whether there are keys: items may be sealed.
     package var areThere: Bool { vault?.standing.isSetUp ?? false }
 
-    /// Whether there are keys in a folder, for what is to be sealed.
+    /// Whether a folder has keys to seal items with.
     ///
     /// - Parameter folder: its path.
     /// - Throws: `closed` if they cannot be used.
@@ -28,7 +28,7 @@ package struct ItemKeys: Sendable {
         !protection.isSealed || vault?.canOpen(protection) ?? false
     }
 
-    /// The keys with which the receiver itself looks for what it has: that does not postpone the lock of an idle receiver.
+    /// The keys with which the receiver itself compares items: their use does not postpone the lock of an idle receiver.
     /// - Returns: nil for an item that is not sealed, and without keys.
     func recognising(_ protection: ProtectionClass) -> FileKeys? { keys(to: protection, for: .recognising) }
 

@@ -16,7 +16,7 @@ package final class OutboxEngine: Sendable {
         /// - Parameter isSuperseded: whether the job has another state than the reported one.
         case reported(JobNumber, isSuperseded: Bool)
         case due
-        /// The peer of a cancelled job had time to hear of that.
+        /// The time for the notice to the peer of a cancelled job is over.
         case farewellIsOver(JobNumber)
         case stop
         case cancel(JobNumber, CheckedContinuation<OutboxError?, Never>)

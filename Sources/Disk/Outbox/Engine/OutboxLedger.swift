@@ -352,7 +352,7 @@ struct OutboxLedger {
         return []
     }
 
-    /// The peer had time to hear of the cancellation.
+    /// The time for the notice to the peer is over.
     func farewellIsOver(_ number: JobNumber) -> [Action] {
         if case .cancelling = jobs[number]?.state { [.breakOff(number)] } else { [] }
     }

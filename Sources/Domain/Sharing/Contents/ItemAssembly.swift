@@ -45,7 +45,7 @@ package struct ItemAssembly: ~Copyable {
     private var isFinished = false
     /// The first item that may still begin, where items come in the order of the offer.
     private var nextItem = 0
-    /// Bytes of all items so far, kept and present ones included. What may come again does not count any more.
+    /// Bytes of all items so far, kept and present ones included. Contents that may come again do not count any more.
     package private(set) var receivedBytes: UInt64 = 0
     /// Files, folders and links of all items so far, likewise.
     package private(set) var receivedEntries: UInt64 = 0

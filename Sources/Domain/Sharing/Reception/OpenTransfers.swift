@@ -36,7 +36,7 @@ final class OpenTransfers: Sendable {
 
     private func alarm(at time: ContinuousClock.Instant) -> Task<Void, Never> {
         Task { [weak self] in
-            await Patience.wait(for: ContinuousClock.now.duration(to: time))
+            await Patience.wait(until: time)
             if !Task.isCancelled { self?.expire() }
         }
     }

@@ -35,7 +35,11 @@ final class TransferReceipts: Sendable {
             // An earlier process was about to ask the handlers; this one asks them.
             var open = receipt
             for arrival in unanswered { open.items[arrival.itemNumber].handler = HandlerAnswer(.none) }
-            change { [open] ledger in ([ledger.end(id, from: peer, open)], ()) }
+            change { [open] ledger in
+                // It may have begun again meanwhile.
+                guard case .unknown = ledger.receipt(of: id, from: peer, waiter: nil) else { return ([], ()) }
+                return ([ledger.end(id, from: peer, open)], ())
+            }
             for arrival in unanswered { note(HandlerAnswer(.pending), for: arrival) }
             follow(unanswered)
         }

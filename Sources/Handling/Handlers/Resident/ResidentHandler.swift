@@ -3,6 +3,7 @@ package import HandlerCatalog
 import Logging
 import Programs
 package import Sharing
+import Streams
 
 /// A handler that is started once and stays: it gets one line for each arrival, and answers with one line each.
 ///
@@ -25,7 +26,7 @@ package actor ResidentHandler {
     private var lastNumber = 0
     private var processes: [Int: ResidentProcess] = [:]
     private var launching: Task<Void, Never>?
-    private var alarm: (time: ContinuousClock.Instant, task: Task<Void, any Error>)?
+    private var alarm: (time: ContinuousClock.Instant, task: Task<Void, Never>)?
 
     /// - Parameters:
     ///   - idleTime: how long it keeps running with nothing to do.
@@ -131,7 +132,8 @@ package actor ResidentHandler {
         alarm?.task.cancel()
         alarm = ledger.alarm.map { time in
             let task = Task {
-                try await Task.sleep(until: time, clock: .continuous)
+                await Patience.wait(until: time)
+                guard !Task.isCancelled else { return }
                 perform(ledger.timePassed(at: .now))
             }
             return (time, task)

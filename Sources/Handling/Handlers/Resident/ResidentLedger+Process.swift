@@ -21,6 +21,8 @@ extension ResidentLedger {
         pacing.failed(at: now)
         var actions: [Action] = []
         switch turn {
+        // An end by a cancel is no attempt.
+        case .call(let call) where isStopping || calls[call]?.isCancelled == true: actions = [cancelled(call)]
         case .call(let call): actions = [refused(call, outcome)]
         case .keep(let waiter):
             actions = [.warn("a resident handler does not start", about: "reason", outcome.reason)]
