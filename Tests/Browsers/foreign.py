@@ -13,7 +13,8 @@ import sys
 
 class Site(http.server.BaseHTTPRequestHandler):
     def answer(self):
-        print(self.command, self.path, *self.headers.get_all("cookie", []), flush=True)
+        # One string: the threads of two requests write at once.
+        print(" ".join([self.command, self.path, *self.headers.get_all("cookie", [])]) + "\n", end="", flush=True)
         path = os.path.join(sys.argv[1], self.path.split("?")[0].strip("/") or "index.html")
         body = b""
         if os.path.isfile(path):
@@ -32,6 +33,11 @@ class Site(http.server.BaseHTTPRequestHandler):
         pass
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+class Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, *_):
+        """Says nothing of connections that a browser gave up: the words would stand within the lines of requests."""
+
+
+server = Server(("127.0.0.1", 0), Site)
 print("port", server.server_port, flush=True)
 server.serve_forever()
