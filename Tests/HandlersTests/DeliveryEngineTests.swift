@@ -28,6 +28,23 @@ struct DeliveryEngineTests {
         #expect(lab.caller.stops.count == 1)
     }
 
+    @Test("a sender that tries again and again is one follower: the first listener and the latest follower hear")
+    func followers() async throws {
+        let caller = ScriptedCaller { _ in nil }
+        let lab = DeliveryLab([photos], caller: caller)
+        let arrival = try lab.arrive()[0]
+        let heard = Recorder<Int>()
+        try await lab.run { engine in
+            lab.deliver([arrival], to: engine)
+            for attempt in 1...3 { engine.follow([arrival]) { _, _ in heard.record(attempt) } }
+            try await caller.calls.element(1)
+            caller.answer(arrival.number, yes)
+            try await lab.wait(for: arrival, .yes)
+            await engine.ping()
+        }
+        #expect(heard.all == [3] && lab.answers.all.map(\.1) == [.yes])
+    }
+
     @Test("one handler is asked about one item at a time, in the order of arrival")
     func order() async throws {
         let lab = DeliveryLab([photos])

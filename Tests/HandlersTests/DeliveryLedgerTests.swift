@@ -96,6 +96,33 @@ struct DeliveryLedgerTests {
         #expect(early == ["alarm"] && late.prefix(2) == ["record 1", "call a"])
     }
 
+    @Test("an item that the journal cannot read waits for ten seconds, while others go on, and is not lost")
+    mutating func unreadable() {
+        let (first, second) = (arrival(), arrival(to: "c"))
+        model.faults.read = true
+        let failed = tell(.arrived([first, second]))
+        model.faults.read = false
+        let other = tell(.arrived([arrival(to: "b")]))
+        model.uptime += .seconds(10)
+        let late = tell(.due)
+        #expect(failed == ["alarm"] && other.isEmpty)
+        #expect(late.prefix(4) == ["record 1", "call a", "record 1", "call c"])
+    }
+
+    @Test("after a call that a person asked for, the usual delivery goes on also if the journal cannot be read")
+    mutating func askedUnreadable() {
+        let (first, second) = (arrival(), arrival())
+        _ = tell(.arrived([first, second]))
+        model.faults.read = true
+        let words = tell(.asked(second, handler: "c", annotation: [:]))
+        #expect(words == ["asked", "rest"])
+        _ = tell(.called(call(first), .answered(AttemptOutcome(.yes))))
+        model.faults.read = false
+        model.uptime += .seconds(10)
+        let late = tell(.due)
+        #expect(late.contains("call a"))
+    }
+
     @Test("an item that cannot be called waits in the state that says why, and its sender hears so once")
     mutating func waiting() {
         model.handlers["a"]?.isProgramThere = false

@@ -17,10 +17,11 @@ final class DeliveryModel: DeliveryFacts {
         var isProgramThere = true
     }
 
-    /// The writes that fail now.
+    /// The writes and reads that fail now.
     final class Faults: @unchecked Sendable {
         var began = false
         var ended = false
+        var read = false
     }
 
     static let names = ["a", "b", "c"]
@@ -55,7 +56,13 @@ final class DeliveryModel: DeliveryFacts {
 
     func canOpen(_ protection: ProtectionClass) -> Bool { unlocked.contains(protection) }
 
-    func arrival(_ number: ArrivalNumber) -> Arrival? { try? journal.arrival(number) }
+    func arrival(_ number: ArrivalNumber) -> JournalledArrival {
+        if faults.read { return .unreadable }
+        return current(number).map { .there($0) } ?? .none
+    }
+
+    /// An arrival as it is now, also while its ledger cannot read it.
+    func current(_ number: ArrivalNumber) -> Arrival? { try? journal.arrival(number) }
 
     func subject(_ arrival: Arrival) -> HandlerChoice.Subject {
         HandlerChoice.Subject(

@@ -190,7 +190,7 @@ private struct DeliveryWorld: OrderedWorld {
         if holds[arrival.holder] != nil || releases.values.contains(where: { $0.number == arrival.holder }) {
             return false
         }
-        guard let now = model.arrival(number), now.protection == protections[number],
+        guard let now = model.current(number), now.protection == protections[number],
             now.protection == arrival.protection, model.canOpen(now.protection)
         else { return false }
         let candidate = model.candidates(for: model.subject(now)).first {
@@ -231,7 +231,7 @@ private struct DeliveryWorld: OrderedWorld {
 
     mutating func step(_ dice: inout SeededNumbers) -> String {
         while true {
-            if let event = happen(Int.random(in: 0..<34, using: &dice), &dice) { return event }
+            if let event = happen(Int.random(in: 0..<35, using: &dice), &dice) { return event }
         }
     }
 
@@ -257,6 +257,9 @@ private struct DeliveryWorld: OrderedWorld {
         case 22:
             model.faults.ended.toggle()
             return "ends \(model.faults.ended ? "cannot" : "can") be recorded"
+        case 34:
+            model.faults.read.toggle()
+            return "arrivals \(model.faults.read ? "cannot" : "can") be read"
         case 23:
             model.isMounted.toggle()
             return "the disk of the Inbox is \(model.isMounted ? "there" : "absent")"
@@ -265,7 +268,7 @@ private struct DeliveryWorld: OrderedWorld {
         case 27: return release(&dice)
         case 28: return lose(&dice)
         case 29:
-            guard let number = arrivals.keys.sorted().randomElement(using: &dice), let arrival = model.arrival(number)
+            guard let number = arrivals.keys.sorted().randomElement(using: &dice), let arrival = model.current(number)
             else { return nil }
             let protection: ProtectionClass = Bool.random(using: &dice) ? .none : .complete
             model.journal.reseal(number, as: protection, at: arrival.stored)
@@ -314,7 +317,7 @@ private struct DeliveryWorld: OrderedWorld {
         guard let index = calls.indices.randomElement(using: &dice) else { return nil }
         let call = calls[index].call
         let isLocked = call.items.contains {
-            model.arrival($0.arrival.number).map { !model.canOpen($0.protection) } ?? false
+            model.current($0.arrival.number).map { !model.canOpen($0.protection) } ?? false
         }
         var result: CallResult
         switch Int.random(in: 0..<12, using: &dice) {
@@ -336,7 +339,7 @@ private struct DeliveryWorld: OrderedWorld {
     mutating func end(_ index: Int, _ result: CallResult) {
         let call = calls.remove(at: index).call
         if case .locked = result {
-            for number in call.numbers { protections[number] = model.arrival(number)?.protection }
+            for number in call.numbers { protections[number] = model.current(number)?.protection }
         }
         tell(.called(call, result))
     }
@@ -361,7 +364,7 @@ private struct DeliveryWorld: OrderedWorld {
     /// A person asks for a call.
     mutating func ask(_ dice: inout SeededNumbers) -> String? {
         guard let number = arrivals.keys.sorted().randomElement(using: &dice), !ledger.isTaken(number),
-            let arrival = model.arrival(number), (try? model.journal.isThere(number)) == true,
+            let arrival = model.current(number), (try? model.journal.isThere(number)) == true,
             let handler = DeliveryModel.names.randomElement(using: &dice)
         else { return nil }
         askers[askers.count] = Request(number: number)
@@ -373,7 +376,7 @@ private struct DeliveryWorld: OrderedWorld {
 
     mutating func retry(_ dice: inout SeededNumbers) -> String? {
         guard let number = arrivals.keys.sorted().randomElement(using: &dice), !ledger.isTaken(number),
-            let arrival = model.arrival(number), (try? model.journal.isThere(number)) == true,
+            let arrival = model.current(number), (try? model.journal.isThere(number)) == true,
             !model.candidates(for: model.subject(arrival)).isEmpty,
             let delivery = try? model.journal.retry(number, at: model.now)
         else { return nil }
@@ -438,8 +441,10 @@ private struct DeliveryWorld: OrderedWorld {
         (heard, holds, releases, waits) = ([:], [:], [:], [:])
         (alarm, isNoticeDue) = (nil, false)
         for index in transfers.indices { transfers[index].isOpen = false }
+        // A fault of the reads at a start leaves the deliveries to the next one.
+        model.faults.read = false
         let deliveries = ((try? model.journal.waiting()) ?? []).compactMap { delivery in
-            model.arrival(delivery.number).map { (delivery: delivery, arrival: $0) }
+            model.current(delivery.number).map { (delivery: delivery, arrival: $0) }
         }
         for (delivery, arrival) in deliveries {
             ended.remove(delivery.number)
@@ -455,7 +460,8 @@ private struct DeliveryWorld: OrderedWorld {
     }
 
     mutating func settle(_ dice: inout SeededNumbers) {
-        (model.faults.began, model.faults.ended, model.isMounted) = (false, false, true)
+        (model.faults.began, model.faults.ended, model.faults.read) = (false, false, false)
+        model.isMounted = true
         model.unlocked = Set(ProtectionClass.allCases)
         for name in DeliveryModel.names {
             if model.handlers[name]?.isInstalled != true { isNoticeDue = true }

@@ -111,10 +111,13 @@ struct ReceptionOfferTests {
         #expect(receiver.reception.unsettledItems == 2)
         receiver.reception.settleAgain()
         #expect((receiver.reception.unsettledItems, receiver.delivery.arrivals.count) == (2, 0))
+        let endings = receiver.delivery.ended.count
         isBroken.withLock { $0 = false }
         receiver.reception.settleAgain()
         receiver.reception.settleAgain()
         #expect((receiver.reception.unsettledItems, journal.unsettled.count) == (0, 0))
+        // The handlers of whole transfers hear that no more items come: at the end, and again after the late ones.
+        #expect(receiver.delivery.ended.count > endings)
         #expect(receiver.delivery.arrivals.all.map(\.stored.name.text) == ["file-0", "file-1"])
     }
 

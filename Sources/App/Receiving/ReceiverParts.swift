@@ -100,16 +100,12 @@ struct ReceiverParts: Sendable {
         _ plan: ReceiverPlan, _ store: ReceiverStore, _ door: VisibilityController, _ current: CurrentHandlers,
         _ engine: DeliveryEngine
     ) -> Reception {
-        let consent = ConsentChain.make(
-            people: plan.consent, arbiter: { plan.programs.current.arbiter }, relay: plan.listeners.relay,
-            memory: store.consents, door: door, conflict: { plan.settings.conflict },
-            protection: { plan.settings.protection }, inbox: store.inbox, journal: store.journal,
-            logger: plan.logger)
         let quota = StrangerQuota(
             limits: { plan.settings.strangerQuota }, isStranger: { door.contactName(of: $0) == nil },
             occupancy: InboxOccupancy(journal: store.journal))
         return Reception(
-            inbox: store.inbox, journal: store.journal, gate: door.gate, consent: consent, delivery: engine,
+            inbox: store.inbox, journal: store.journal, gate: door.gate,
+            consent: ConsentChain.make(plan, store, door), delivery: engine,
             memory: store.consents,
             rules: ReceptionRules(eligibility: current, quota: quota, previews: { plan.settings.previews }),
             events: plan.listeners.ofReception)

@@ -3,6 +3,7 @@ import Handlers
 import Inbox
 import Journal
 import Logging
+import Settings
 import Sharing
 
 /// Composes everything that has a say in an offer, from the first to the last.
@@ -35,33 +36,23 @@ import Sharing
 /// Each one answers itself or asks the next one. Steps that refuse stand above steps that accept from memory: a consent
 /// never outlives a block.
 enum ConsentChain {
-    /// - Parameters:
-    ///   - arbiter: asked beside the people; nil while none is set.
-    ///   - conflict: the rule that counts now.
-    ///   - protection: the protection that counts now, where the user's rules name none.
-    static func make(
-        people: ConsentQueue, arbiter: @escaping @Sendable () -> OfferArbiter?, relay: EventRelay,
-        memory: ConsentMemory,
-        door: VisibilityController,
-        conflict: @escaping @Sendable () -> ConflictRule,
-        protection: @escaping @Sendable () -> ProtectionClass, inbox: FileInbox, journal: Journal,
-        logger: Logger
-    ) -> any ConsentAsking {
+    static func make(_ plan: ReceiverPlan, _ store: ReceiverStore, _ door: VisibilityController) -> any ConsentAsking {
+        let (people, inbox) = (plan.consent, store.inbox)
         var consent: any ConsentAsking = ChosenConsent {
-            guard let arbiter = arbiter() else { return people }
+            guard let arbiter = plan.programs.current.arbiter else { return people }
             return ArbitratedConsent(
-                arbiter: arbiter.ask, people: people, contactName: { door.contactName(of: $0) }, logger: logger)
+                arbiter: arbiter.ask, people: people, contactName: { door.contactName(of: $0) }, logger: plan.logger)
         }
-        consent = RelayedConsent(asking: consent, relay: relay)
-        consent = memory.wrapping(consent)
+        consent = RelayedConsent(asking: consent, relay: plan.listeners.relay)
+        consent = store.consents.wrapping(consent)
         consent = GatedConsent(door.gate, asking: consent)
         let gated = consent
-        let earlier = EarlierArrivals(inbox: inbox, journal: journal)
+        let earlier = EarlierArrivals(inbox: inbox, journal: store.journal)
         let skipping = ConflictConsent(
             asking: gated, isTaken: { inbox.holds($0, in: $1) }, isKnown: { earlier.contain($0, from: $1) })
-        consent = ChosenConsent { conflict() == .skip ? skipping : gated }
-        consent = ProtectedConsent(asking: consent, usual: protection, keys: inbox.keys)
-        return JournalledConsent(asking: consent, journal: journal)
+        consent = ChosenConsent { plan.settings.conflict == .skip ? skipping : gated }
+        consent = ProtectedConsent(asking: consent, usual: { plan.settings.protection }, keys: inbox.keys)
+        return JournalledConsent(asking: consent, journal: store.journal)
     }
 }
 

@@ -31,7 +31,14 @@ final class ItemDelivery: Sendable {
     }
 
     /// Records what the journal could not record before, and delivers it. Blocks on the disk.
-    func settleAgain() { deliver(unsettled.settle(in: journal)) }
+    func settleAgain() {
+        let settled = unsettled.settle(in: journal)
+        deliver(settled)
+        // The handlers take an arrival for one of a transfer that goes on.
+        for arrival in settled where !transfers.with({ $0.isReceiving(arrival.transfer) }) {
+            delivery.transferEnded(arrival.transfer, from: arrival.peer)
+        }
+    }
 
     private func deliver(_ delivered: [Arrival]) {
         guard !delivered.isEmpty else { return }

@@ -1,3 +1,4 @@
+import Digests
 import Streams
 
 /// The answers of this receiver to the items of an offer: by eligibility, by the gate, by the room on the disk, by the
@@ -10,6 +11,79 @@ struct OfferAnswers: Sendable {
     let rules: ReceptionRules
     let transfers: OpenTransfers
     let events: Listeners<Reception.Event>
+    /// Room for the previews of the offers that wait.
+    private let previewRoom = MemoryBudget(
+        bytes: Limits.waitingPreviewBytes, ofStrangers: Limits.waitingPreviewBytesOfStrangers)
+
+    init(
+        inbox: any InboxStoring, known: KnownItems, gate: any OfferGating, consent: any ConsentAsking,
+        rules: ReceptionRules, transfers: OpenTransfers, events: Listeners<Reception.Event>
+    ) {
+        (self.inbox, self.known, self.gate, self.consent) = (inbox, known, gate, consent)
+        (self.rules, self.transfers, self.events) = (rules, transfers, events)
+    }
+
+    // MARK: The verdict
+
+    /// As `Reception.judge`.
+    func judge(
+        _ whole: Offer, from visitor: Visitor, withdrawn: @escaping @Sendable () -> EndCause
+    ) async -> Verdict {
+        var whole = whole
+        whole.origin = visitor.origin
+        let (peer, offer) = (visitor.peer, whole.bare())
+        let claim = previewRoom.claim(isContact: gate.access(of: peer, by: offer.dialect) == .contact)
+        defer { claim.giveBack() }
+        let offered = eligible(whole.previewed(within: claim))
+        let digest = offer.digests.first ?? .xxh3_128
+        let verdict: Verdict
+        if let refusals = refused(offered, from: peer) {
+            verdict = Verdict(items: refusals, digest: digest)
+        } else if let refusal = admit(offer, from: visitor) {
+            verdict = Verdict(all: refusal, count: offer.items.count, digest: digest)
+        } else {
+            let consented = await answers(to: offered.rest, from: peer) { cause(withdrawn) }
+            let answer = Verdict(items: offered.verdicts(consented), digest: digest)
+            // Others may have been accepted while this one waited for consent.
+            let quota = answer.acceptsAnything ? ruling(on: offer, from: peer) : nil
+            let isWithdrawn = Task.isCancelled
+            verdict = transfers.with {
+                $0.settle(
+                    offer, answer, connection: visitor.connection, isWithdrawn: isWithdrawn, at: .now, ruling: quota)
+            }
+        }
+        events.tell(.judged(offer, verdict, from: peer))
+        guard verdict.acceptsAnything else { return verdict }
+        transfers.expire()
+        if !Task.isCancelled { await transfers.awaitRivals(of: offer, from: peer) }
+        let marked = Task.isCancelled ? verdict : known.recognising(offer, verdict, from: peer)
+        guard Task.isCancelled else { return marked }
+        let end = cause(withdrawn)
+        if let left = transfers.with({ $0.withdraw(offer.transfer, connection: visitor.connection) }) {
+            transfers.neverBegan(left, TransferError(ending: end))
+        }
+        return Verdict(all: .unanswered(end), count: offer.items.count, digest: digest)
+    }
+
+    /// Why the task of an offer was cancelled. All tasks are cancelled when the receiver ends.
+    private func cause(_ withdrawn: () -> EndCause) -> EndCause {
+        transfers.with { $0.isStopping } ? .receiverStopped : withdrawn()
+    }
+
+    private func admit(_ offer: Offer, from visitor: Visitor) -> ItemVerdict? {
+        let claim = OfferClaim(
+            peer: visitor.peer, address: visitor.address,
+            isContact: gate.access(of: visitor.peer, by: offer.dialect) == .contact, items: offer.items.count,
+            bytes: offer.knownSize, footprint: offer.knownFootprint.bytes)
+        switch transfers.with({ $0.admit(offer, claim, at: .now) }) {
+        case .admitted(let earlier):
+            if let earlier { transfers.neverBegan(earlier) }
+            return nil
+        case .refused(let verdict, let interrupt):
+            interrupt?()
+            return verdict
+        }
+    }
 
     // MARK: Without a question
 

@@ -21,9 +21,6 @@ package final class Reception: Sendable {
 
     /// Room for the messages of all peers while they are read.
     package let bodies = MemoryBudget()
-    /// Room for the previews of the offers that wait.
-    private let previewRoom = MemoryBudget(
-        bytes: Limits.waitingPreviewBytes, ofStrangers: Limits.waitingPreviewBytesOfStrangers)
 
     let inbox: any InboxStoring
     let known: KnownItems
@@ -80,60 +77,7 @@ package final class Reception: Sendable {
         _ whole: Offer, from visitor: Visitor,
         withdrawn: @escaping @Sendable () -> EndCause = { .senderCancelled }
     ) async -> Verdict {
-        var whole = whole
-        whole.origin = visitor.origin
-        let (peer, offer) = (visitor.peer, whole.bare())
-        let claim = previewRoom.claim(isContact: gate.access(of: peer, by: offer.dialect) == .contact)
-        defer { claim.giveBack() }
-        let eligible = offers.eligible(whole.previewed(within: claim))
-        let digest = offer.digests.first ?? .xxh3_128
-        let verdict: Verdict
-        if let refused = offers.refused(eligible, from: peer) {
-            verdict = Verdict(items: refused, digest: digest)
-        } else if let refusal = admit(offer, from: visitor) {
-            verdict = Verdict(all: refusal, count: offer.items.count, digest: digest)
-        } else {
-            let answers = await offers.answers(to: eligible.rest, from: peer) { self.cause(withdrawn) }
-            let answer = Verdict(items: eligible.verdicts(answers), digest: digest)
-            // Others may have been accepted while this one waited for consent.
-            let ruling = answer.acceptsAnything ? offers.ruling(on: offer, from: peer) : nil
-            let isWithdrawn = Task.isCancelled
-            verdict = transfers.with {
-                $0.settle(
-                    offer, answer, connection: visitor.connection, isWithdrawn: isWithdrawn, at: .now, ruling: ruling)
-            }
-        }
-        events.tell(.judged(offer, verdict, from: peer))
-        guard verdict.acceptsAnything else { return verdict }
-        transfers.expire()
-        if !Task.isCancelled { await transfers.awaitRivals(of: offer, from: peer) }
-        let marked = Task.isCancelled ? verdict : known.recognising(offer, verdict, from: peer)
-        guard Task.isCancelled else { return marked }
-        let cause = cause(withdrawn)
-        if let left = transfers.with({ $0.withdraw(offer.transfer, connection: visitor.connection) }) {
-            transfers.neverBegan(left, TransferError(ending: cause))
-        }
-        return Verdict(all: .unanswered(cause), count: offer.items.count, digest: digest)
-    }
-
-    /// Why the task of an offer was cancelled. All tasks are cancelled when the receiver ends.
-    private func cause(_ withdrawn: () -> EndCause) -> EndCause {
-        transfers.with { $0.isStopping } ? .receiverStopped : withdrawn()
-    }
-
-    private func admit(_ offer: Offer, from visitor: Visitor) -> ItemVerdict? {
-        let claim = OfferClaim(
-            peer: visitor.peer, address: visitor.address,
-            isContact: gate.access(of: visitor.peer, by: offer.dialect) == .contact, items: offer.items.count,
-            bytes: offer.knownSize, footprint: offer.knownFootprint.bytes)
-        switch transfers.with({ $0.admit(offer, claim, at: .now) }) {
-        case .admitted(let earlier):
-            if let earlier { transfers.neverBegan(earlier) }
-            return nil
-        case .refused(let verdict, let interrupt):
-            interrupt?()
-            return verdict
-        }
+        await offers.judge(whole, from: visitor, withdrawn: withdrawn)
     }
 
     /// Notes that a connection has closed: its accepted transfers that have not begun expire after `departedWait`.

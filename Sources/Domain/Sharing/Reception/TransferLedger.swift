@@ -245,6 +245,9 @@ struct TransferLedger {
 
     func isCancelled(_ id: TransferID) -> Bool { cancelled.contains(id) }
 
+    /// Whether the contents of a transfer are coming.
+    func isReceiving(_ id: TransferID) -> Bool { receiving[id] != nil }
+
     /// The transfers that are under way.
     func underWay(at now: ContinuousClock.Instant) -> [(offer: Offer, peer: PeerID)] {
         receiving.values.map { ($0.offer, $0.claim.peer) }

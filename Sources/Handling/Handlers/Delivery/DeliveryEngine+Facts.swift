@@ -10,12 +10,12 @@ extension DeliveryEngine: DeliveryFacts {
         !protection.isSealed || surroundings.copies?.canOpen(protection) ?? false
     }
 
-    func arrival(_ number: ArrivalNumber) -> Arrival? {
+    func arrival(_ number: ArrivalNumber) -> JournalledArrival {
         do {
-            return try journal.arrival(number)
+            return try journal.arrival(number).map { .there($0) } ?? .none
         } catch {
             logger.error("an arrival cannot be read", metadata: ["number": "\(number)", "reason": "\(error)"])
-            return nil
+            return .unreadable
         }
     }
 

@@ -8,8 +8,7 @@ protocol DeliveryFacts {
     var uptime: Duration { get }
     /// Whether an item of this protection can be opened now.
     func canOpen(_ protection: ProtectionClass) -> Bool
-    /// - Returns: nil for a number that the journal does not have, or cannot read.
-    func arrival(_ number: ArrivalNumber) -> Arrival?
+    func arrival(_ number: ArrivalNumber) -> JournalledArrival
     /// The facts for the choice of a handler.
     func subject(_ arrival: Arrival) -> HandlerChoice.Subject
     /// The handlers for an item, in the order of the calls.
@@ -20,6 +19,19 @@ protocol DeliveryFacts {
     func presence(of arrival: Arrival) -> ItemPresence
     /// Whether there is room for the clear copies of all of these at once.
     func fits(_ arrivals: [Arrival]) -> Bool
+}
+
+/// An arrival, as the journal has it.
+enum JournalledArrival {
+    case there(Arrival)
+    /// The journal has no such arrival.
+    case none
+    /// The journal cannot read it now.
+    case unreadable
+
+    var arrival: Arrival? {
+        if case .there(let arrival) = self { arrival } else { nil }
+    }
 }
 
 /// Whether an item is in the Inbox.

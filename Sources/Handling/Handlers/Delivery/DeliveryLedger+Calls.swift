@@ -5,7 +5,7 @@ import Streams
 // The calls of handlers: their beginnings in the order of arrival, and their ends.
 
 extension DeliveryLedger {
-    /// How long no call begins after a failed write of the journal.
+    /// How long no call begins after a failed write of the journal, and none of an item after a failed read.
     static let journalPause: Duration = .seconds(10)
 
     /// Takes the next step that nothing outside must cause: a call that can begin, the oldest first, or the alarm.
@@ -77,12 +77,18 @@ extension DeliveryLedger {
         if wasAbsent, resume(handler) { return }
         var arrivals: [Arrival] = []
         for number in numbers {
-            guard let arrival = facts.arrival(number) else {
-                if entries[number]?.asked != nil { actions.append(.answerAsked(number, .unknown)) }
+            let isAsked = entries[number]?.asked != nil
+            let arrival: Arrival
+            switch facts.arrival(number) {
+            case .there(let found): arrival = found
+            case .none:
+                if isAsked { actions.append(.answerAsked(number, .unknown)) }
                 drop(number)
                 continue
+            case .unreadable:
+                postponeReading(number)
+                continue
             }
-            let isAsked = entries[number]?.asked != nil
             switch facts.presence(of: arrival) {
             case .there(let arrival): arrivals.append(arrival)
             case .left where isAsked, .gone where isAsked: endAsked(number, .left)
@@ -106,6 +112,13 @@ extension DeliveryLedger {
             candidate: candidate, items: arrivals.map { DeliveryCall.Item(arrival: $0, attempt: 1) },
             isLaunch: slots[handler]?.isLaunched != true, annotation: entry.asked?.annotation ?? [:])
         actions.append(.record(call, isAsked: entry.asked != nil))
+    }
+
+    /// The journal cannot read an arrival. The others go on, and it is tried again later.
+    private mutating func postponeReading(_ number: ArrivalNumber) {
+        guard let entry = entries[number], let candidate = entry.state.candidate else { return }
+        if entry.asked != nil { return endAsked(number, .fault("the journal cannot be read")) }
+        move(number, to: .waiting(candidate, until: facts.uptime + Self.journalPause))
     }
 
     /// The beginning of a call was recorded.
@@ -251,9 +264,13 @@ extension DeliveryLedger {
     private mutating func suspend(_ number: ArrivalNumber, _ reason: String) {
         guard let entry = entries[number], let candidate = entry.state.candidate else { return }
         if entry.asked != nil { return endAsked(number, .fault(reason)) }
-        guard let arrival = facts.arrival(number) else { return drop(number) }
-        move(number, to: .suspended(candidate))
-        actions.append(.answer(arrival, HandlerAnswer(.later)))
+        switch facts.arrival(number) {
+        case .none: drop(number)
+        case .unreadable: postponeReading(number)
+        case .there(let arrival):
+            move(number, to: .suspended(candidate))
+            actions.append(.answer(arrival, HandlerAnswer(.later)))
+        }
     }
 
     /// Takes up the deliveries whose programs are there again.

@@ -122,8 +122,8 @@ struct DeliveryLedger {
         /// The identifier of the handler.
         var handler: String
         var annotation: [String: String]
-        /// Whether the usual delivery goes on after it.
-        var isInPlaceOfUsual: Bool
+        /// The facts of the usual delivery, which goes on after it; nil if there was none.
+        var usual: HandlerChoice.Subject?
     }
 
     /// A transfer of one peer.
@@ -249,7 +249,7 @@ struct DeliveryLedger {
     mutating func assign(_ number: ArrivalNumber, isStale: Bool = false) {
         guard var entry = entries[number] else { return }
         // The user may have changed the protection of an item that waits.
-        if isStale || entry.state == .locked, let arrival = facts.arrival(number) {
+        if isStale || entry.state == .locked, let arrival = facts.arrival(number).arrival {
             guard openable.contains(arrival.protection) else { return lock(number) }
             // The contents could not be read while it was locked.
             let chosen = entry.subject.chosen
@@ -268,7 +268,7 @@ struct DeliveryLedger {
             }
             move(number, to: .unhandled)
             // A handler has refused it, and there is no other.
-            if !entry.delivery.refusedBy.isEmpty, let arrival = facts.arrival(number) {
+            if !entry.delivery.refusedBy.isEmpty, let arrival = facts.arrival(number).arrival {
                 finish(arrival, as: .no, HandlerAnswer(.no))
             }
             return
@@ -289,7 +289,7 @@ struct DeliveryLedger {
     private mutating func lock(_ number: ArrivalNumber) {
         if entries[number]?.asked != nil { return endAsked(number, .locked) }
         guard entries[number]?.state != .locked else { return }
-        guard let arrival = facts.arrival(number) else { return move(number, to: .unhandled) }
+        guard let arrival = facts.arrival(number).arrival else { return move(number, to: .unhandled) }
         move(number, to: .locked)
         actions.append(.answer(arrival, HandlerAnswer(.later)))
     }
@@ -347,21 +347,19 @@ struct DeliveryLedger {
             number: number, transfer: arrival.transfer, peer: arrival.peer, due: facts.now)
         entries[number] = Entry(
             delivery: old?.delivery ?? delivery, holder: arrival.holder, subject: subject, notBefore: old?.notBefore,
-            asked: Asked(handler: handler, annotation: annotation, isInPlaceOfUsual: old != nil))
+            asked: Asked(handler: handler, annotation: annotation, usual: old?.subject))
         assign(number)
     }
 
     /// Answers the person who asked. The usual delivery goes on, if there was one that the answer has not ended.
     mutating func endAsked(_ number: ArrivalNumber, _ answer: DeliveryEngine.AskedAnswer) {
-        guard let entry = entries[number], let asked = entry.asked else { return }
+        guard let asked = entries[number]?.asked else { return }
         actions.append(.answerAsked(number, answer))
-        var isDone = !asked.isInPlaceOfUsual
-        if case .answered(let outcome) = answer, outcome.answer == .yes { isDone = true }
-        guard !isDone, let arrival = facts.arrival(number) else { return drop(number) }
-        leaveQueue(number)
-        entries[number] = Entry(
-            delivery: entry.delivery, holder: arrival.holder, subject: facts.subject(arrival),
-            notBefore: entry.notBefore)
-        if !isStopping { assign(number) }
+        if case .answered(let outcome) = answer, outcome.answer == .yes { return drop(number) }
+        guard let usual = asked.usual else { return drop(number) }
+        move(number, to: .unhandled)
+        entries[number]?.asked = nil
+        entries[number]?.subject = usual
+        if !isStopping { assign(number, isStale: true) }
     }
 }

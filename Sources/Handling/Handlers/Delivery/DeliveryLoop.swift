@@ -34,7 +34,7 @@ struct DeliveryLoop {
     mutating func start(_ group: inout DiscardingTaskGroup) {
         // An unreadable one must not hold up the others; it stays in the journal.
         let deliveries = engine.leftovers.compactMap { delivery in
-            engine.arrival(delivery.number).map { (delivery: delivery, arrival: $0) }
+            engine.arrival(delivery.number).arrival.map { (delivery: delivery, arrival: $0) }
         }
         if !deliveries.isEmpty {
             engine.logger.notice("deliveries resume", metadata: ["count": "\(deliveries.count)"])
@@ -78,13 +78,15 @@ struct DeliveryLoop {
         }
     }
 
-    /// Another listener hears the answer: at once, if the sender of the item would know it already.
+    /// Another listener hears the answer: at once, if the sender of the item would know it already. It takes the place of
+    /// an earlier follower: a sender may try again without end.
     private mutating func follow(
         _ arrival: Arrival, _ answered: @escaping @Sendable (Arrival, HandlerAnswer?) -> Void
     ) {
         guard let standing = ledger.standing(of: arrival.number) else { return answered(arrival, nil) }
-        listeners[arrival.number] =
-            (listeners[arrival.number] ?? [engine.surroundings.observe]) + [{ answered($0, $1) }]
+        listeners[arrival.number] = [
+            listeners[arrival.number]?.first ?? engine.surroundings.observe, { answered($0, $1) },
+        ]
         if standing.state != .pending { answered(arrival, standing) }
     }
 
@@ -219,7 +221,7 @@ struct DeliveryLoop {
             taken
             + arrivals.filter { arrival in
                 // Under its present name: another protection may have given it another one.
-                let place = engine.presence(atPlaceOf: engine.arrival(arrival.number) ?? arrival)
+                let place = engine.presence(atPlaceOf: engine.arrival(arrival.number).arrival ?? arrival)
                 return !taken.contains(arrival) && [.left, .gone].contains(place)
             }
         guard !gone.isEmpty else { return }

@@ -66,7 +66,7 @@ extension DeliveryLedger {
     /// has it.
     mutating func release(_ id: Int, _ number: ArrivalNumber, within limit: Duration) {
         let now = facts.uptime
-        let holder = entries[number]?.holder ?? facts.arrival(number)?.holder ?? number
+        let holder = entries[number]?.holder ?? facts.arrival(number).arrival?.holder ?? number
         released.hold(holder, until: now + DeliveryEngine.releaseHold)
         for (other, entry) in entries where entry.holder == holder && !entry.isUnderWay && entry.state.candidate != nil
         {
