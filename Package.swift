@@ -84,7 +84,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         // One logging interface for every module; the programs choose where it goes.
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-        // Start and orderly stop of the receiver's parts.
         // Reads config.yaml. Not swift-configuration: it has no nested rules, and passes over keys and values that it
         // does not understand, where the user should hear of them with the line.
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -317,13 +316,7 @@ let package = Package(
                 "QRCodes", nioCore, nioHTTP1, logging,
             ],
             tests: ["Settings"],
-            embedded: [
-                "desk.html", "desk.css", "icon.svg", "words.txt", "calls.js", "contacts.js", "desk.js", "dom.js",
-                "drops.js",
-                "events.js", "handlers.js", "history.js", "icons.js", "inbox.js", "pair.js", "parts.js", "peers.js",
-                "preview.js", "questions.js", "room.js", "send.js", "sending.js", "settings.js", "store.js", "tar.js",
-                "transfers.js", "types.js", "virtual.js", "visible.js", "words.js",
-            ].map { "Page/" + $0 })
+            embedded: ["Page"])
         + module(
             .app, "Lines",
             [

@@ -109,9 +109,9 @@ class Stage:
 
     # The views.
 
-    def peers(self):
-        self.view("peers", "document.querySelectorAll('.peer').length > 3")
-        self.pictures("peers")
+    def room(self):
+        self.view("room", "document.querySelectorAll('.peer').length > 4")
+        self.pictures("room")
 
     def sheet(self):
         self.view("settings")
@@ -126,33 +126,41 @@ class Stage:
         sending = [self.start("laptop", "waft", "send", *map(self.file, ["Fjord.jpg", "Heath.jpg", "Harbour walk.mp4"]), "--to", "Study",
                               "--subject", "From the coast", "--json"),
                    self.start("workshop", "waft", "send", self.file("Shelves.csv"), "--to", "Study", "--json")]
-        self.view("questions", "document.querySelectorAll('.offer').length > 1")
+        self.view("room", "document.querySelector('#question').open")
         self.browser.wait("document.querySelector('.offer img')?.naturalWidth")
-        self.pictures("questions")
-        self.browser.script("document.querySelectorAll('.offer details').forEach(d => d.open = true)")
-        self.pictures("answers", ".offer:last-child details")
+        self.pictures("question")
+        self.browser.script("document.querySelector('.offer details').open = true")
+        self.pictures("answers")
         return sending
 
     def transfers(self):
         """Both ways, from the question and from the sheet."""
         self.link("laptop", "14mbit")
         self.link("study", "14mbit")
-        self.browser.script("[...document.querySelectorAll('.offer')].find(o => /Blue/.test(o.innerText)).querySelector('.primary').click()")
+        self.browser.click("#question [data-key=accept]")
+        # The next question is put aside.
+        self.browser.wait("document.querySelector('#question .ready h2')?.innerText.includes('Workshop')")
+        self.browser.press("Escape")
         self.view("settings")
         self.browser.drop(self.file("Harbour walk.mp4"), self.file("Morning mist.jpg"))
         self.browser.script("[...document.querySelectorAll('#sheet-peers label')].find(l => /Kitchen/.test(l.innerText)).click()")
         self.browser.click("#sheet-go")
+        self.view("room", "[...document.querySelectorAll('.ring .done')].filter(d => d.getAttribute('stroke-dashoffset') < 80).length > 1")
+        self.pictures("rings")
         self.view("transfers", "[...document.querySelectorAll('progress')].filter(p => p.value > 0.2).length > 1")
         self.pictures("transfers")
         for host in ["laptop", "study"]:
             self.link(host, "40mbit")
+        self.browser.wait("document.querySelector('.toast img')?.naturalWidth")
+        self.pictures("arrival")
         self.browser.wait("[...document.querySelectorAll('progress')].every(p => p.hidden)")
         self.pictures("transfers-over")
         for host in ["laptop", "study"]:
             self.link(host, "off")
-        self.view("questions", "document.querySelector('.offer')")
-        self.browser.script("[...document.querySelectorAll('.offer button')].find(b => /Decline/.test(b.innerText)).click()")
-        self.browser.wait("!document.querySelector('.offer')")
+        self.browser.click("#asking")
+        self.browser.wait("document.querySelector('#question .ready')")
+        self.browser.click("#question [data-key=decline]")
+        self.browser.wait("!document.querySelector('#question').open")
 
     def inbox(self):
         self.view("inbox", "document.querySelectorAll('.option img').length > 5")
@@ -160,9 +168,9 @@ class Stage:
         self.browser.click("h1")
         time.sleep(2)
         self.pictures("inbox")
-        self.browser.script("document.querySelector('details.room').open = true")
-        self.pictures("inbox-room")
-        self.browser.script("document.querySelector('details.room').open = false")
+        self.browser.script("document.querySelector('details.used').open = true")
+        self.pictures("inbox-used")
+        self.browser.script("document.querySelector('details.used').open = false")
         self.browser.script("[...document.querySelectorAll('.option')].find(o => /Coast/.test(o.innerText)).click()")
         self.browser.wait("document.querySelector('.pane img')?.naturalWidth")
         self.pictures("preview")
@@ -203,7 +211,7 @@ class Stage:
         self.browser.window(1280, 800, False)
         self.browser.open(url)
         self.browser.wait("document.documentElement.classList.contains('ready')")
-        self.peers()
+        self.room()
         self.sheet()
         self.browser.script("document.querySelector('#sheet').close()")
         sending = self.questions()
@@ -231,4 +239,5 @@ def main(checkout, lab, work, folder):
         stage.end()
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

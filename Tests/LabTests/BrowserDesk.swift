@@ -105,6 +105,18 @@ struct Desk: Sendable {
         try await browser.click(selector)
     }
 
+    /// Answers the question that lies over the view, once it takes answers.
+    func answerQuestion(_ key: String) async throws {
+        try await browser.wait("document.querySelector('#question .offer.ready')")
+        try await click(key, in: "#question")
+    }
+
+    /// Opens the further answers of the question.
+    func openMoreAnswers() async throws {
+        try await browser.wait("document.querySelector('#question .offer.ready')")
+        try await browser.click("#question .offer > details > summary")
+    }
+
     /// Makes the buttons for files offer a field instead of the dialog of the system, for `Browser.choose`.
     func catchFileDialogs() async throws {
         let _: Bool = try await browser.script(

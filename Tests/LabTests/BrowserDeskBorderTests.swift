@@ -75,7 +75,7 @@ extension BrowserDeskTests {
                     #expect(!outbox.output.contains("study"), "\(outbox.output)")
                     // The window's own token still opens the desk.
                     try await browser.open(desk.base + "/")
-                    try await browser.wait("document.querySelector('main.peers h1') !== null")
+                    try await browser.wait("document.querySelector('main.room h1') !== null")
                 }
             }
         }
@@ -113,7 +113,7 @@ extension BrowserDeskTests {
                     }
                     // The window that came back needs no secret, one that is opened beside it does.
                     try await browser.open(desk.base + "/")
-                    try await browser.wait("document.querySelector('main.peers h1') !== null")
+                    try await browser.wait("document.querySelector('main.room h1') !== null")
                     #expect(try await browser.script("return document.cookie === ''"))
                     let previews = try await desk.previews()
                     try await browser.forget()
@@ -268,7 +268,7 @@ extension BrowserDeskTests {
                         }
                         // The owner's browser goes through the door.
                         try await browser.open("file://" + path)
-                        try await browser.wait("document.querySelector('main.peers h1') !== null")
+                        try await browser.wait("document.querySelector('main.room h1') !== null")
                         let seen: String = try await browser.script("return location.href + document.cookie")
                         #expect(seen.hasPrefix(base) && !seen.contains(secret), "\(seen)")
                     }
@@ -282,7 +282,7 @@ extension BrowserDeskTests {
                 try await stage.withDesk { desk, _ in
                     // The same window has its token, and needs no secret.
                     try await stage.browser.open(desk.base + "/#" + desk.secret)
-                    try await stage.browser.wait("document.querySelector('main.peers h1') !== null")
+                    try await stage.browser.wait("document.querySelector('main.room h1') !== null")
                     try await stage.browser.forget()
                     try await stage.browser.open(desk.base + "/#" + desk.secret)
                     try await stage.browser.wait(for: "key is spent", in: "main")

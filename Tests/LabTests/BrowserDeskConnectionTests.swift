@@ -13,22 +13,21 @@ extension BrowserDeskTests {
                 try stage.write("a.txt", Data("a".utf8))
                 try await stage.withDesk { desk, receiver in
                     try await study.offering(["a.txt"], to: DeskStage.kitchen(receiver), in: stage.folder) { _ in
-                        try await browser.wait(for: ") offers", in: "#asking")
+                        try await browser.wait(for: ") offers", in: "#question")
                         receiver.signal(.kill)
-                        try await browser.wait("!document.querySelector('#trouble').hidden")
+                        try await browser.wait("document.querySelector('.starts')?.checkVisibility()")
                         // The offer went with its receiver.
-                        try await browser.wait("document.querySelector('#asking').hidden")
+                        try await browser.wait("!document.querySelector('#question').open")
                         #expect(try await browser.text("#seen") == "")
                     }
-                    try await browser.wait(for: "start waftd", in: "#trouble")
+                    try await browser.wait(for: "does not receive now", in: "main .starts")
                     try await desk.host.withReceiver(Programs.waftd, []) { second in
-                        try await browser.wait("document.querySelector('#trouble').hidden")
+                        try await browser.wait("document.querySelector('.starts').hidden")
                         try await browser.wait(for: "Visible to everyone", in: "#seen")
                         try await study.offering(["a.txt"], to: DeskStage.kitchen(second), in: stage.folder) {
                             sending in
-                            try await browser.wait(for: ") offers", in: "#asking")
-                            try await browser.click("#asking a")
-                            try await desk.click("accept", in: "main .offer")
+                            try await browser.wait(for: ") offers", in: "#question")
+                            try await desk.answerQuestion("accept")
                             try await sending.transcript.says("stored as a.txt")
                         }
                     }

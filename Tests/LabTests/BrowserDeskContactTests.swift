@@ -35,6 +35,7 @@ extension BrowserDeskTests {
                         try await browser.wait("document.querySelector('main .pairing .digits') !== null")
                         let seen = try await browser.text("main .pairing .digits").replacing(" ", with: "")
                         #expect(seen == digits && seen.count == 6, "\(seen)")
+                        try await browser.wait("document.querySelector('main .pairing .ready') !== null")
                         try await desk.click("yes", in: "main .pairing")
                         try await terminal.type("y\n")
                         try await browser.wait("document.querySelector('main .pairing .good') !== null")
@@ -61,6 +62,7 @@ extension BrowserDeskTests {
                     let words = ["pair", DeskStage.kitchen(receiver), "--answer-fd", "0", "--json"]
                     let refused = try await study.withProgram(Programs.waft, words) { terminal in
                         _ = try await Self.line("compare", of: terminal)
+                        try await browser.wait("document.querySelector('main .pairing .ready') !== null")
                         try await desk.click("no", in: "main .pairing")
                         try await terminal.type("y\n")
                         try await browser.wait("document.querySelector('main .pairing form') !== null")

@@ -202,7 +202,7 @@ extension BrowserDeskTests {
                         try await browser.wait(
                             "document.querySelector('video, audio')?.readyState >= 2", within: player)
                     }
-                    try await browser.click("main .room summary")
+                    try await browser.click("main .used summary")
                     for family in ["Film", "Sound"] { try await browser.wait(for: family, in: "main .room") }
                     let arrived = FileManager.default.contents(atPath: receiver.inbox + "/tone.wav")
                     #expect((arrived == nil) == areSealed)

@@ -70,9 +70,10 @@ extension BrowserDeskTests {
                     try await study.withReceiver { receiver in
                         let peer = "main [data-key=\"peer-\(receiver.id)\"]"
                         for (number, answer) in ["handler: yes", "handler: no"].enumerated() {
-                            try await desk.show("peers")
+                            try await desk.show("room")
                             try await browser.wait("document.querySelector('\(peer)') !== null")
                             try await browser.drop([path], on: peer)
+                            try await desk.show("transfers")
                             let card = "main .transfer"
                             try await browser.wait(for: "Stored and checked there", in: card)
                             try await browser.wait(for: "waits for a handler", in: card)
@@ -101,6 +102,7 @@ extension BrowserDeskTests {
                         try await study.withReceiver { receiver in
                             try await desk.click("to-\(receiver.id)", in: "#sheet")
                             try await browser.click("#sheet-go")
+                            try await desk.show("transfers")
                             try await browser.wait("document.querySelector('main .transfer progress')?.value > 0.1")
                             receiver.signal(.kill)
                             try await browser.wait(for: "it goes on", in: "main .transfer")
@@ -157,7 +159,7 @@ extension BrowserDeskTests {
                     #expect(try await !browser.text("main .cards").contains("Copies"))
                     let added = try await desk.host.run("/bin/sh", ["-c", "'\(Programs.waft)' \(command)"])
                     #expect(added.exit == 0, "\(advice): \(added.errors)")
-                    try await desk.show("peers")
+                    try await desk.show("room")
                     try await desk.show("handlers")
                     try await browser.wait(for: "Copies", in: "main .cards")
                     let sent = try await stage.host("study").run(

@@ -16,23 +16,23 @@ extension BrowserDeskTests {
                         ["a.txt", "b.txt", "c.txt"], to: DeskStage.kitchen(receiver), in: stage.folder
                     ) {
                         sending in
-                        try await browser.wait(for: ") offers 3 items", in: "#asking")
+                        try await browser.wait(for: ") offers 3 items", in: "#question")
                         #expect(try await browser.script("return document.title.startsWith('(1) ')"))
-                        try await desk.show("questions")
-                        try await browser.wait("document.querySelector('main .offer') !== null")
-                        let question = try await browser.text("main .offer")
+                        try await browser.wait("document.querySelector('#question .offer') !== null")
+                        let question = try await browser.text("#question .offer")
                         #expect(question.contains("stranger study (") && question.contains("15 bytes"), "\(question)")
                         let start = try await String(study.ownID().prefix(4))
                         #expect(question.contains(start) && question.contains("proves nothing"), "\(question)")
-                        try await browser.click("main .offer li:nth-child(2) input[type=checkbox]")
-                        #expect(try await browser.text("main [data-key=accept]") == "Accept 2 of 3")
-                        try await browser.click("main .offer details summary")
-                        try await browser.type("Notes/2026", into: "main .offer details input")
-                        try await browser.click("main [data-key=accept]")
+                        try await desk.openMoreAnswers()
+                        try await browser.click("#question .offer li:nth-child(2) input[type=checkbox]")
+                        #expect(try await browser.text("#question [data-key=accept]") == "Accept 2 of 3")
+                        try await browser.type(
+                            "Notes/2026", into: "#question .offer details input:not([type=checkbox])")
+                        try await desk.answerQuestion("accept")
                         try await sending.transcript.says("): declined")
                         try await sending.transcript.says("): stored")
                         try await browser.wait(
-                            "document.querySelector('main .offer') === null && document.querySelector('#asking').hidden"
+                            "document.querySelector('#question .offer') === null && !document.querySelector('#question').open"
                         )
                         let folder = receiver.inbox + "/Notes/2026"
                         #expect(
@@ -48,15 +48,14 @@ extension BrowserDeskTests {
                 let (browser, study) = (stage.browser, try stage.host("study"))
                 try stage.write("a.txt", Data("a".utf8))
                 try await stage.withDesk { desk, receiver in
-                    try await desk.show("questions")
                     for key in ["decline", "declineBlock"] {
                         try await study.offering(["a.txt"], to: DeskStage.kitchen(receiver), in: stage.folder) {
                             sending in
-                            try await browser.wait("document.querySelector('main .offer') !== null")
-                            if key == "declineBlock" { try await browser.click("main .offer details summary") }
-                            try await desk.click(key, in: "main .offer")
+                            try await browser.wait("document.querySelector('#question .offer') !== null")
+                            if key == "declineBlock" { try await desk.openMoreAnswers() }
+                            try await desk.answerQuestion(key)
                             try await sending.transcript.says("declined")
-                            try await browser.wait("document.querySelector('main .offer') === null")
+                            try await browser.wait("document.querySelector('#question .offer') === null")
                         }
                     }
                     #expect(try receiver.names().isEmpty)
@@ -76,15 +75,13 @@ extension BrowserDeskTests {
                 let (browser, study) = (stage.browser, try stage.host("study"))
                 try stage.write("a.txt", Data("a".utf8))
                 try await stage.withDesk { desk, receiver in
-                    try await desk.show("questions")
                     let address = DeskStage.kitchen(receiver)
                     // In a terminal.
                     try await study.offering(["a.txt"], to: address, in: stage.folder) { sending in
-                        try await browser.wait("document.querySelector('main .offer') !== null")
+                        try await browser.wait("document.querySelector('#question .offer') !== null")
                         let declined = try await desk.host.run(arguments: ["decline", "1"])
                         #expect(declined.exit == 0, "\(declined.errors)")
-                        try await browser.wait("document.querySelector('main .offer') === null")
-                        try await browser.wait(for: "No offer waits", in: "main")
+                        try await browser.wait("document.querySelector('#question .offer') === null")
                         try await sending.transcript.says("declined")
                     }
                     // In the window, while a terminal watches.
@@ -92,29 +89,33 @@ extension BrowserDeskTests {
                         terminal in
                         try await study.offering(["a.txt"], to: address, in: stage.folder) { sending in
                             try await terminal.transcript.says("2: ")
-                            try await desk.click("decline", in: "main .offer")
+                            try await desk.answerQuestion("decline")
                             try await sending.transcript.says("declined")
                             try await terminal.transcript.says("declined")
                         }
                     }
-                    try await browser.wait("document.querySelector('main .offer') === null")
+                    try await browser.wait("document.querySelector('#question .offer') === null")
                     let late = try await desk.host.run(arguments: ["accept", "2"])
                     #expect(late.exit != 0, "\(late)")
                     // Both at once.
                     for number in 3...6 {
                         try stage.write("\(number).txt", Data("\(number)".utf8))
                         try await study.offering(["\(number).txt"], to: address, in: stage.folder) { sending in
-                            try await browser.wait("document.querySelector('main .offer') !== null")
+                            try await browser.wait("document.querySelector('#question .offer') !== null")
                             async let terminal = desk.host.run(arguments: ["decline", "\(number)"])
                             // The question may be gone before the click.
                             let _: Bool = try await browser.script(
-                                "document.querySelector('main [data-key=accept]')?.click(); return true")
+                                """
+                                document.querySelector('#question .offer')?.classList.add('ready');
+                                document.querySelector('#question [data-key=accept]')?.click();
+                                return true
+                                """)
                             let answer = try await terminal
                             let isAccepted = try await sending.transcript.first("an end") { text in
                                 text.contains("stored") ? true : text.contains("declined") ? false : nil
                             }
                             #expect((answer.exit == 0) != isAccepted, "\(answer)")
-                            try await browser.wait("document.querySelector('main .offer') === null")
+                            try await browser.wait("document.querySelector('#question .offer') === null")
                         }
                     }
                 }
@@ -151,13 +152,13 @@ extension BrowserDeskTests {
                 try stage.write("c.bin", BrowserStage.noise(1_000))
                 try await stage.withDesk(contacts: ["study"]) { desk, receiver in
                     let address = DeskStage.kitchen(receiver)
-                    try await desk.show("questions")
                     try await study.offering(["a.txt"], to: address, in: stage.folder) { sending in
-                        try await browser.wait(for: "Study ✓ offers 1 item", in: "main .offer")
-                        try await browser.click("main .offer details summary")
+                        try await browser.wait(for: "Study ✓ offers 1 item", in: "#question .offer")
+                        try await desk.openMoreAnswers()
                         let _: Bool = try await browser.script(
-                            "document.querySelector('main .offer select').value = 'public.plain-text'; return true")
-                        try await desk.click("always", in: "main .offer")
+                            "document.querySelector('#question .offer select').value = 'public.plain-text'; return true"
+                        )
+                        try await desk.answerQuestion("always")
                         try await sending.transcript.says("stored as a.txt")
                     }
                     let second = try await study.run(
@@ -165,7 +166,9 @@ extension BrowserDeskTests {
                     #expect(second.exit == 0, "\(second.errors)")
                     // Of another type: a question again.
                     try await study.offering(["c.bin"], to: address, in: stage.folder) { _ in
-                        try await browser.wait(for: "c.bin", in: "main .offer")
+                        try await browser.wait(for: "c.bin", in: "#question .offer")
+                        try await browser.press("Escape")
+                        try await browser.wait("!document.querySelector('#asking').hidden")
                         try await desk.show("transfers")
                         try await browser.wait("document.querySelectorAll('main .transfer.good').length === 2")
                     }
@@ -202,24 +205,23 @@ extension BrowserDeskTests {
                     }
                     try await study.offering([markup, long], to: DeskStage.kitchen(receiver), in: stage.folder) {
                         sending in
-                        try await desk.show("questions")
-                        try await browser.wait("document.querySelector('main .offer') !== null")
+                        try await browser.wait("document.querySelector('#question .offer') !== null")
                         try await isHarmless("questions")
-                        let question = try await browser.text("main .offer h2")
+                        let question = try await browser.text("#question .offer h2")
                         #expect(question.contains("<b id=evil>st"), "\(question)")
-                        try await desk.click("accept", in: "main .offer")
+                        try await desk.answerQuestion("accept")
                         try await sending.transcript.says("stored", times: 2)
                     }
-                    try await browser.wait("document.querySelector('main .offer') === null")
+                    try await browser.wait("document.querySelector('#question .offer') === null")
                     // A peer that keeps no rule of names.
                     let mallory = try stage.host("attic")
                     try await mallory.offer(naming: turned, to: DeskStage.kitchen(receiver)) {
-                        try await browser.wait("document.querySelector('main .offer') !== null")
-                        let question = try await browser.text("main .offer")
+                        try await browser.wait("document.querySelector('#question .offer') !== null")
+                        let question = try await browser.text("#question .offer")
                         #expect(question.contains("stranger e"), "\(question)")
                         #expect(question.contains("Note: e\\u{202E}gnp"), "\(question)")
                         try await isHarmless("the stranger", showsNames: false)
-                        try await desk.click("decline", in: "main .offer")
+                        try await desk.answerQuestion("decline")
                     }
                     try await desk.show("transfers")
                     try await browser.wait("document.querySelectorAll('main .transfer li').length === 2")

@@ -17,6 +17,9 @@ extension BrowserDeskTests {
                         try await browser.wait("document.querySelector('\(peer)') !== null")
                         #expect(try await browser.text(peer).contains("study"))
                         try await browser.drop([path], on: peer)
+                        // The tick at the face stays for a moment, the transfer in its list.
+                        try await browser.wait(for: "Stored and checked there", in: peer)
+                        try await desk.show("transfers")
                         try await browser.wait(for: "Stored and checked there", in: "main .transfer")
                         #expect(FileManager.default.contents(atPath: study.inbox + "/photo.jpg") == contents)
                         let history = try await desk.host.run(arguments: ["history", "--sent"])
@@ -48,11 +51,11 @@ extension BrowserDeskTests {
                             """)
                         try await browser.wait("window.isReady")
                         try await browser.drop([path], on: peer)
+                        try await browser.wait("document.querySelector('#dropping').hidden")
+                        try await browser.wait("document.querySelector('\(peer)').title === 'server'")
+                        try await desk.show("transfers")
                         try await browser.wait("document.querySelector('main .transfer.good') !== null")
                         #expect(FileManager.default.contents(atPath: study.inbox + "/photo.jpg") == contents)
-                        try await desk.show("peers")
-                        try await browser.wait("document.querySelector('#dropping').hidden")
-                        #expect(try await browser.text(peer).contains("Server"))
                     }
                 }
             }
@@ -74,7 +77,8 @@ extension BrowserDeskTests {
                         try await attic.withReceiver { attic in
                             try await desk.seesPeer(study.id)
                             try await desk.seesPeer(attic.id)
-                            try await desk.click("peer-\(study.id)", in: "main")
+                            try await desk.click("sendMore", in: "main")
+                            try await desk.click("to-\(study.id)", in: "#sheet")
                             try await desk.catchFileDialogs()
                             try await desk.click("files", in: "#sheet")
                             try await browser.choose([stage.folder + "/a.txt", stage.folder + "/größe.bin"])
@@ -85,6 +89,7 @@ extension BrowserDeskTests {
                             try await desk.click("to-\(attic.id)", in: "#sheet")
                             #expect(try await browser.text("#sheet-go") == "Send 3 items to 2 peers")
                             try await browser.click("#sheet-go")
+                            try await desk.show("transfers")
                             try await browser.wait("document.querySelectorAll('main .transfer.good').length === 2")
                             for receiver in [study, attic] {
                                 #expect(try receiver.names() == ["a.txt", "größe.bin", "trip"])
@@ -106,10 +111,11 @@ extension BrowserDeskTests {
                 try await stage.withDesk { desk, _ in
                     try await stage.host("study").withReceiver { study in
                         for (number, text) in ["back at six", "https://example.org/a?b=c"].enumerated() {
-                            try await desk.show("peers")
+                            try await desk.show("room")
                             try await desk.click("peer-\(study.id)", in: "main")
                             try await browser.type(text, into: "#sheet-text")
                             try await browser.click("#sheet-go")
+                            try await desk.show("transfers")
                             try await browser.wait(
                                 "document.querySelectorAll('main .transfer.good').length === \(number + 1)")
                         }
@@ -137,6 +143,7 @@ extension BrowserDeskTests {
                     try await browser.type("for later", into: "#sheet-text")
                     try await browser.wait(for: "outbox", in: "#sheet-note")
                     try await browser.click("#sheet-go")
+                    try await desk.show("transfers")
                     try await browser.wait("document.querySelectorAll('main .job').length === 1")
                     #expect(try await browser.text("main .job").contains("2 items"))
                     try await attic.withReceiver { attic in
@@ -146,7 +153,7 @@ extension BrowserDeskTests {
                         try await eventually {
                             try await !desk.host.run(arguments: ["outbox", "list"]).output.contains("Attic")
                         }
-                        try await desk.show("peers")
+                        try await desk.show("room")
                         try await desk.show("transfers")
                         try await browser.wait(for: "sent", in: "main .job")
                     }
@@ -162,13 +169,15 @@ extension BrowserDeskTests {
                 try stage.write("trip/deep/größe.txt", Data("b".utf8))
                 try await stage.withDesk { desk, _ in
                     try await stage.host("study").withApp("1.18", at: "192.168.77.2") { app in
-                        let phone = "main .peer:not(.away)"
+                        let phone = "main .peer:not(.away, .invites)"
                         try await browser.wait(for: "LocalSend", in: phone)
                         try await browser.drop([photo], on: phone)
+                        try await desk.show("transfers")
                         try await browser.wait("document.querySelector('main .transfer.good') !== null")
                         #expect(FileManager.default.contents(atPath: app.received("photo.jpg")) == contents)
-                        try await desk.show("peers")
+                        try await desk.show("room")
                         try await browser.drop([stage.folder + "/trip"], on: phone)
+                        try await desk.show("transfers")
                         try await browser.wait(for: "trip", in: "main .job")
                         try await eventually {
                             FileManager.default.contents(atPath: app.received("trip/deep/größe.txt")) == Data("b".utf8)
@@ -188,6 +197,10 @@ extension BrowserDeskTests {
                         try await desk.seesPeer(study.id)
                         try await stage.lab.call(["rate", stage.lab.name, "kitchen", "40mbit"])
                         try await browser.drop([path], on: "main [data-key=\"peer-\(study.id)\"]")
+                        // A ring around the face shows the progress.
+                        let ring = "document.querySelector('main .ring .done')?.getAttribute('stroke-dashoffset')"
+                        try await browser.wait("\(ring) > 0 && \(ring) < 95")
+                        try await desk.show("transfers")
                         try await browser.wait("document.querySelector('main .transfer progress').value > 0.05")
                         #expect(try await browser.text("main .transfer .figures").contains("94.4 MB"))
                         try await browser.wait(
@@ -219,6 +232,7 @@ extension BrowserDeskTests {
                             try await desk.click("to-\(study.id)", in: "#sheet")
                             #expect(try await browser.text("#sheet-note").contains("keep this window open") == false)
                             try await browser.click("#sheet-go")
+                            try await desk.show("transfers")
                             try await browser.wait("document.querySelector('main .transfer.good') !== null")
                             #expect(FileManager.default.contents(atPath: study.inbox + "/shared.bin") == contents)
                         }
@@ -282,19 +296,18 @@ extension BrowserDeskTests {
                                 try await desk.click("peer-\(study.id)", in: "main")
                                 try await desk.catchFileDialogs()
                                 try await desk.click("files", in: "#sheet")
+                                // A file that is chosen for a face goes at once.
                                 try await firefox.choose([path])
-                                try await firefox.wait(for: "foto.jpg", in: "#sheet-items")
-                                #expect(try await firefox.text("#sheet-go") == "1 Objekt an 1 Gerät senden")
-                                try await firefox.click("#sheet-go")
+                                try await firefox.wait("!document.querySelector('#sheet').open")
+                                try await desk.show("transfers")
                                 try await firefox.wait(for: "Dort gespeichert und geprüft", in: "main .transfer")
                                 #expect(FileManager.default.contents(atPath: study.inbox + "/foto.jpg") == contents)
                             }
                             let attic = try stage.host("attic")
                             try await attic.offering([path], to: DeskStage.kitchen(receiver), in: stage.folder) {
                                 sending in
-                                try await firefox.wait(for: "bietet 1 Objekt an", in: "#asking")
-                                try await desk.show("questions")
-                                try await desk.click("accept", in: "main")
+                                try await firefox.wait(for: "bietet 1 Bild an", in: "#question")
+                                try await desk.answerQuestion("accept")
                                 try await sending.transcript.says("stored as foto.jpg")
                             }
                         }

@@ -7,7 +7,7 @@ extension BrowserDeskTests {
     @Suite("Views of the desk")
     struct Views {
         private static let all = [
-            "peers", "questions", "transfers", "inbox", "history", "contacts", "handlers", "settings",
+            "room", "transfers", "inbox", "history", "contacts", "handlers", "settings",
         ]
 
         /// The faults of the page as it is now, by the rules of `Tests/Browsers/rules.js`, in light and dark.
@@ -51,12 +51,16 @@ extension BrowserDeskTests {
                     let previews = try await desk.previews()
                     try await attic.withReceiver { _ in
                         try await attic.offering([name, "b.txt"], to: address, in: stage.folder) { _ in
-                            try await browser.wait(for: ") offers", in: "#asking")
-                            try await browser.wait("document.querySelector('main .peer:not(.away)') !== null")
+                            try await browser.wait(for: ") offers", in: "#question")
+                            try await browser.wait("document.querySelector('main .peer:not(.away, .invites)') !== null")
+                            try await desk.openMoreAnswers()
+                            let question = try await faults(browser, previews: previews)
+                            #expect(question.isEmpty, "the question")
+                            try await browser.press("Escape")
+                            try await browser.wait("!document.querySelector('#question').open")
                             for view in Self.all {
                                 try await desk.show(view)
                                 switch view {
-                                case "questions": try await browser.click("main .offer details summary")
                                 case "transfers":
                                     try await browser.wait("document.querySelector('main .transfer') !== null")
                                 case "inbox":
@@ -76,8 +80,8 @@ extension BrowserDeskTests {
                                 let found = try await faults(browser, previews: previews)
                                 #expect(found.isEmpty, "\(view)")
                             }
-                            try await desk.show("peers")
-                            try await browser.click("main .peer:not(.away)")
+                            try await desk.show("room")
+                            try await browser.click("main .peer:not(.away, .invites)")
                             let found = try await faults(browser, previews: previews)
                             #expect(found.isEmpty, "the sheet")
                             try await browser.press("Escape")
@@ -118,19 +122,17 @@ extension BrowserDeskTests {
                         try await browser.press("h", "e", "y")
                         try await tab(to: "#sheet-go")
                         try await browser.press("Enter")
-                        try await browser.wait("document.querySelector('main .transfer.good') !== null")
+                        try await browser.wait(for: "Stored and checked there", in: "main .peer")
                         #expect(try peer.names() == ["hey.txt"])
                     }
                     try await study.offering(["a.txt"], to: DeskStage.kitchen(receiver), in: stage.folder) { sending in
-                        try await browser.wait("!document.querySelector('#asking').hidden")
-                        try await tab(to: "#asking a")
-                        try await browser.press("Enter")
-                        try await browser.wait("document.querySelector('main .offer') !== null")
+                        try await browser.wait("document.querySelector('#question').open")
+                        try await browser.wait("document.querySelector('#question .offer.ready') !== null")
                         try await tab(to: "[data-key=accept]")
                         try await browser.press("Enter")
                         try await sending.transcript.says("stored as a.txt")
                         // The focus is not lost with the question.
-                        try await browser.wait("document.querySelector('main .offer') === null")
+                        try await browser.wait("document.querySelector('#question .offer') === null")
                         #expect(try await browser.script("return document.activeElement !== document.body"))
                     }
                 }

@@ -3,6 +3,7 @@ import Testing
 
 /// The status of a running receiver, as `waft status` prints it.
 struct HostStatus: Decodable, Sendable {
+    var processID: Int
     var visibility: String?
     /// The number of kept parts that no transfer is writing to.
     var keptPartials: Int?

@@ -52,8 +52,9 @@ package struct Pages: Sendable {
         }
     }
 
+    /// Opens a page at the receiver that runs, until `close`, or until it is not followed any more.
     /// - Returns: nil if no receiver runs.
-    private func open(_ opening: PageOpening) async throws(WaftError) -> PageProgress? {
+    package func open(_ opening: PageOpening) async throws(WaftError) -> PageProgress? {
         switch try await waft.receiver.askIfRunning(.page(.open(opening)), timeout: .seconds(30)) {
         case nil: return nil
         case .page(let page): return page

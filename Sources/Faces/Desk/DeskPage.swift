@@ -8,37 +8,52 @@ package enum DeskPage {
     static func file(_ name: String) -> (bytes: [UInt8], type: String)? {
         switch name {
         case "": (PackageResources.desk_html, "text/html; charset=utf-8")
-        case "desk.css": (PackageResources.desk_css, "text/css")
         case "icon.svg": (PackageResources.icon_svg, "image/svg+xml")
         case "words.txt": (PackageResources.words_txt, "text/plain; charset=utf-8")
-        default: scripts[name].map { ($0, "text/javascript") }
+        default: styles[name].map { ($0, "text/css") } ?? scripts[name].map { ($0, "text/javascript") }
         }
     }
 
+    private static let styles = [
+        "desk.css": PackageResources.desk_css,
+        "feedback.css": PackageResources.feedback_css,
+        "person.css": PackageResources.person_css,
+        "room.css": PackageResources.room_css,
+        "tokens.css": PackageResources.tokens_css,
+    ]
+
     private static let scripts = [
+        "activity.js": PackageResources.activity_js,
+        "calls.js": PackageResources.calls_js,
         "contacts.js": PackageResources.contacts_js,
         "desk.js": PackageResources.desk_js,
         "dom.js": PackageResources.dom_js,
         "drops.js": PackageResources.drops_js,
         "events.js": PackageResources.events_js,
+        "feedback.js": PackageResources.feedback_js,
         "handlers.js": PackageResources.handlers_js,
         "history.js": PackageResources.history_js,
         "icons.js": PackageResources.icons_js,
         "inbox.js": PackageResources.inbox_js,
+        "invite.js": PackageResources.invite_js,
+        "keyed.js": PackageResources.keyed_js,
+        "nobody.js": PackageResources.nobody_js,
         "pair.js": PackageResources.pair_js,
         "parts.js": PackageResources.parts_js,
-        "peers.js": PackageResources.peers_js,
+        "peer.js": PackageResources.peer_js,
+        "person.js": PackageResources.person_js,
         "preview.js": PackageResources.preview_js,
-        "questions.js": PackageResources.questions_js,
+        "question.js": PackageResources.question_js,
         "room.js": PackageResources.room_js,
         "send.js": PackageResources.send_js,
         "sending.js": PackageResources.sending_js,
         "settings.js": PackageResources.settings_js,
+        "start.js": PackageResources.start_js,
         "store.js": PackageResources.store_js,
         "tar.js": PackageResources.tar_js,
         "transfers.js": PackageResources.transfers_js,
         "types.js": PackageResources.types_js,
-        "calls.js": PackageResources.calls_js,
+        "use.js": PackageResources.use_js,
         "virtual.js": PackageResources.virtual_js,
         "visible.js": PackageResources.visible_js,
         "words.js": PackageResources.words_js,

@@ -1,5 +1,8 @@
 import Glibc
 package import Lines
+import Programs
+import Streams
+import Synchronization
 
 /// The receiver as a service of systemd.
 package struct Service: Sendable {
@@ -120,6 +123,27 @@ package struct Service: Sendable {
             outcome.isDone ? "the program of \(line.path ?? ServiceUnits.service) is missing" : outcome.reason
         throw WaftError(
             .unexpected, "waftd did not start: \(line.statusLine ?? notStarted)", hint: "see: \(scope.logCommand)")
+    }
+
+    /// Starts the user's receiver without the service: until the user logs out, or the machine is shut down.
+    /// - Returns: its status.
+    /// - Throws: `WaftError`: `unexpected` if it cannot be started, or ends at once.
+    package func startOnce() async throws(WaftError) -> StatusLine? {
+        let daemon = try OwnPrograms.daemon()
+        let running: RunningProgram
+        do throws(ProgramError) {
+            running = try await Program(daemon, hasOwnGroup: true).start()
+        } catch {
+            throw WaftError(.unexpected, error.description)
+        }
+        let hasEnded = Mutex(false)
+        running.whenEnded { _ in hasEnded.withLock { $0 = true } }
+        while !hasEnded.withLock({ $0 }) {
+            if let status = try? await waft?.status() { return status }
+            await Patience.wait(for: .milliseconds(50))
+            if Task.isCancelled { return nil }
+        }
+        throw WaftError(.unexpected, "waftd did not start", hint: "run it in a terminal to see why: waftd")
     }
 
     /// The service runs as a user of its own.

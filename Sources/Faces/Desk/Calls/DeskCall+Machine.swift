@@ -34,6 +34,26 @@ extension DeskCall {
             let length = try wanted.lasting.map { text throws(WaftError) in try ContactTerms.duration(text) }
             return [try await waft.visibility.choose(wanted.visibility, for: length).line]
         },
+        "page": DeskCall { (_: Nothing, desk) in
+            let pages = try desk.waft().pages
+            guard let page = try await pages.open(PageOpening()) else {
+                throw WaftError(.notRunning, "no receiver is running")
+            }
+            return try await desk.showing { show in
+                if let line = PageLine(page, byPIN: false) { show(line) }
+                // The window cancels the call, and the receiver must hear of it nevertheless.
+                defer { Task { await pages.close(page) } }
+                _ = try await pages.follow(page) { event in
+                    switch event {
+                    case .guest(let line): show(line)
+                    case .moved(let page): if let line = PageLine(page, byPIN: false) { show(line) }
+                    // The window hears them by the call `receiver`.
+                    case .receiver: break
+                    }
+                }
+                return .done
+            }
+        },
         "doctor": DeskCall { (_: Nothing, desk) in try await desk.apart(["doctor", "--json"]) },
         "outbox": .lines { (_: Nothing, waft) in try await waft.outbox.list(all: true).jobs },
         "outbox/cancel": .lines { (one: OneJob, waft) in [try await waft.outbox.cancel(one.job)] },
@@ -62,6 +82,11 @@ extension DeskCall {
         var blocks: Bool?
     }
 
+    private struct Starting: Decodable, Sendable {
+        /// Whether it starts at each login.
+        var isLasting: Bool
+    }
+
     private struct OneTransfer: Decodable, Sendable {
         /// Its whole id.
         var transfer: String
@@ -73,6 +98,11 @@ extension DeskCall {
             // The next event waits until the window has this one.
             try await desk.waft().receiver.watch { event in try? await desk.show(event.line) }
             throw WaftError(.notRunning, "the receiver ended, or its events were read too slowly")
+        },
+        "receiver/start": .lines { (wanted: Starting, waft) in
+            let service = Service(system: false, of: waft)
+            guard wanted.isLasting else { return [try await service.startOnce()].compactMap(\.self) }
+            return [try await service.install(now: true, linger: false, force: false) { _ in }.line]
         },
         "offers": .lines { (_: Nothing, waft) in try await waft.offers.all() },
         "offers/accept": .lines { (wanted: Accepting, waft) in

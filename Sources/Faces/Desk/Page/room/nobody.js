@@ -1,0 +1,30 @@
+// The room without peers: three things to do, and the findings of `waft doctor` if something is wrong.
+import {button, call, h, h2, icon, linesOf, put, replace, show, shown, store, t} from "/parts.js";
+import {seeThisMachine} from "/visible.js";
+import {invite} from "/invite.js";
+
+const SIGNS = {problem: "cross", warning: "warn"};
+
+const finding = ({result, name, reason, hint}) => h("li." + result, icon(SIGNS[result]),
+	h("div", h("strong", t("check-" + result), ": ", shown(name)), h("p", shown(reason)), hint && h("p.help", "→ ", shown(hint))));
+
+// A section with `show(yes)`.
+export function nobody(signal) {
+	const found = h("div"), seen = button("alsoHere", () => seeThisMachine("everyone", "10m"), ".primary");
+	const step = (n, ...rest) => h("li", h("span.number", {"aria-hidden": "true"}, n), rest);
+	const node = h("section.nobody", {hidden: true}, h2("nobodyTitle"), h("ol",
+		step(1, h("p", t("nobodyOpen"))), step(2, h("p", t("nobodySeen")), seen), step(3, h("p", t("nobodyPhone")), button("showCode", invite))), found);
+	async function examine() {
+		const checks = linesOf(await call("doctor", {}, {signal}), "check").filter(({result}) => result in SIGNS);
+		checks.sort((a, b) => Object.keys(SIGNS).indexOf(a.result) - Object.keys(SIGNS).indexOf(b.result));
+		replace(found, checks.length > 0 && [h("h3", t("inTheWay")), h("ul.checks", checks.map(finding)),
+			h("p.row", button("examineAgain", examine))]);
+	}
+	node.show = yes => {
+		if (yes && node.hidden) examine();
+		show(node, yes);
+		show(seen, store.visibility?.visibility !== "everyone");
+		put(seen, t("alsoHere"));
+	};
+	return node;
+}

@@ -1,0 +1,85 @@
+// Files, links and texts that are dropped or pasted anywhere.
+import {$, changed, h, icon, person, put, show, t} from "/parts.js";
+import {openSheet, sendAtOnce} from "/send.js";
+
+// All below the entries of a drop, with paths from the dropped folder on.
+async function walk(entries, found) {
+	for (const entry of entries) {
+		const path = entry.fullPath.replace(/^\/+/, "");
+		if (entry.isFile) found.push({path, file: await new Promise((yes, no) => entry.file(yes, no))});
+		else {
+			found.push({path});
+			const reader = entry.createReader();
+			for (let part; !part || part.length;) {
+				part = await new Promise((yes, no) => reader.readEntries(yes, no));
+				await walk(part, found);
+			}
+		}
+	}
+	return found;
+}
+
+// What a drop or the clipboard holds: files with paths, or a text.
+export async function held(data) {
+	const entries = [...data.items].filter(i => i.kind === "file").map(i => i.webkitGetAsEntry?.());
+	const loose = [...data.files], text = data.getData("text/uri-list") || data.getData("text/plain");
+	if (!loose.length && !entries.length) return {text};
+	if (entries.length && entries.every(Boolean)) return {files: await walk(entries, [])};
+	return {files: loose.map(file => ({file, path: file.name}))};
+}
+
+// A place that takes files: `node.drop` is a peer, `node.take` a function of the event's data.
+const placeOf = event => event.target.closest?.(".peer, .takes") ?? event.target.closest?.("dialog");
+
+// What was dropped flies into the face.
+function fly({clientX: x, clientY: y}, place) {
+	const face = place.querySelector(".face")?.getBoundingClientRect();
+	if (!face || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+	const node = h("div.flying", icon("document"));
+	document.body.append(node);
+	const [dx, dy] = [face.x + face.width / 2 - x, face.y + face.height / 2 - y];
+	[node.style.left, node.style.top] = [x + "px", y + "px"];
+	node.animate({transform: ["none", `translate(${dx}px, ${dy}px) scale(.3)`], opacity: [1, .4]}, {duration: 220, easing: "ease-in"})
+		.finished.finally(() => node.remove());
+}
+
+export function acceptDrops() {
+	let over = null;
+	const mark = node => {
+		if (over !== node) {over?.classList.remove("over"); node?.classList?.add("over");}
+		over = node;
+	};
+	const end = () => {show($("dropping"), false); mark(null); changed("peers");};
+	addEventListener("dragover", event => {
+		if (!event.dataTransfer.types.some(type => /^Files$|^text\//.test(type))) return;
+		event.preventDefault();
+		event.dataTransfer.dropEffect = "copy";
+		const place = placeOf(event), peer = place?.drop;
+		mark(place);
+		put($("dropping"), peer ? t(peer.away ? "queueFor" : "dropOn", {who: person(peer)}) : t(place?.take ? "dropTest" : "dropAnywhere"));
+		show($("dropping"), true);
+	});
+	addEventListener("dragleave", event => {if (!event.relatedTarget) end();});
+	// No pointer moves during a drag.
+	addEventListener("pointermove", () => $("dropping").hidden || end());
+	addEventListener("drop", async event => {
+		event.preventDefault();
+		const place = placeOf(event), peer = place?.drop;
+		end();
+		changed("drops");
+		if (place?.take) return place.take(event.dataTransfer);
+		const what = await held(event.dataTransfer).catch(() => ({error: t("unreadable")}));
+		if (peer && !peer.away && what.files?.length) {
+			fly(event, place);
+			sendAtOnce(peer, what);
+		}
+		else openSheet({...what, peers: peer ? [peer] : []});
+	});
+	addEventListener("paste", async event => {
+		if (event.target.closest?.("input, textarea, [contenteditable]") && !event.clipboardData.files.length) return;
+		const what = await held(event.clipboardData);
+		if (!what.files && !what.text) return;
+		event.preventDefault();
+		openSheet(what);
+	});
+}

@@ -1,0 +1,169 @@
+// The sheet: items, and what to do with them.
+import {$, alarm, button, called, counted, deviceIcon, dots, familyOf, form, h, help, label, lineOf, linesOf, named, on, person, post, problem, put, read,
+	replace, request, row, shown, sign, size, standing, status, submit, t, target, update} from "/parts.js";
+import {tar} from "/tar.js";
+import {send, sendingOf, stream} from "/sending.js";
+import {peersInOrder} from "/room.js";
+import {body} from "/preview.js";
+
+let items = [], chosen = new Map(), leave = null;
+// The peer whose face was tapped: files that are chosen then go to it at once.
+let only = null;
+
+// Puts files together: those of a folder become one item. A path without a file is that of a folder.
+function packed(found) {
+	const folders = new Map(), made = [];
+	for (const {file, path} of found) {
+		const folder = path.split("/")[0];
+		if (file && folder === path) made.push({kind: "file", name: path, size: file.size, blob: file});
+		else if (folders.has(folder)) folders.get(folder).push({file, path});
+		else folders.set(folder, [{file, path}]);
+	}
+	for (const [name, inside] of folders) made.push({kind: "tree", name, ...tar(inside)});
+	return made;
+}
+
+// A text of one line that is a link, or a text; null if there is none.
+function typed() {
+	const text = $("sheet-text").value;
+	return !text.trim() ? null : /^[a-z][a-z0-9+.-]*:\S+$/i.test(text.trim()) ? {kind: "url", text: text.trim()} : {kind: "text", text};
+}
+
+// What there is to send.
+const all = () => ({words: typed(), blobs: items.filter(item => item.blob), paths: items.filter(item => item.path)});
+
+export function sendAtOnce(peer, {files}) {
+	send(peer, {blobs: packed(files), paths: []});
+}
+
+function chooseFiles(folder) {
+	const input = h("input", {type: "file", multiple: true, webkitdirectory: folder});
+	input.onchange = () => {
+		const files = [...input.files].map(file => ({file, path: file.webkitRelativePath || file.name}));
+		if (!only || only.away || !files.length || items.length || typed() || chosen.size !== 1) return openSheet({files});
+		sendAtOnce(only, {files});
+		$("sheet").close();
+	};
+	input.click();
+}
+
+// Opens the sheet, or adds to an open one.
+export function openSheet({files, text, paths = [], peers = [], isForOne = false, error = ""}) {
+	const sheet = $("sheet"), fresh = !sheet.open;
+	if (fresh) {items = []; chosen = new Map(); only = isForOne ? peers[0] : null; draw(sheet);}
+	if (files) items.push(...packed(files));
+	if (files && !files.length) error = t("emptyFolder");
+	for (const path of paths) items.push({kind: "path", name: path.split("/").pop() || path, path});
+	if (text) $("sheet-text").value = ($("sheet-text").value + "\n" + text).trim();
+	for (const peer of peers) chosen.set(target(peer), peer);
+	if (fresh) sheet.showModal();
+	put($("sheet-problem"), error);
+	drawItems();
+	drawPeers();
+	(items.length && chosen.size ? $("sheet-go") : $("sheet-files")).focus();
+}
+
+function draw(sheet) {
+	leave?.abort();
+	leave = new AbortController();
+	known = "";
+	replace(sheet, form(".fields", go, h("div.head", h("h2#sheet-title", only ? t("sendTo", {who: person(only)}) : t("send")), sign(t("close"), "cross", () => sheet.close())),
+		h("div.row.choose", button("files", () => chooseFiles(false), "#sheet-files"), button("folder", () => chooseFiles(true))),
+		h("ul.things#sheet-items", {ariaLabel: t("chosen")}),
+		label("textOrLink", h("textarea#sheet-text", {rows: 2, dir: "auto", oninput: drawGo})),
+		label("subject", h("input#sheet-subject", {maxLength: 200, dir: "auto"})),
+		h("fieldset", h("legend", t("toWhom")), h("div.row#sheet-peers")), h("p.help#sheet-note"), h("div#sheet-more"), alarm({id: "sheet-problem"}),
+		h("p.row.end", submit("", {id: "sheet-go"}))));
+	on("peers contacts", drawPeers, leave.signal);
+	sheet.onclose = () => leave.abort();
+}
+
+function itemRow(item, place) {
+	const note = item.kind === "path" ? shown(item.path) : item.kind === "tree" ? t("folderOf", {n: item.files.length, size: size(item.size)}) : size(item.size);
+	const kind = item.kind === "path" ? "document" : familyOf(item);
+	return row(kind, item.name, note, sign(t("removeItem", {name: item.name}), "cross", () => {
+		items.splice(place, 1);
+		drawItems();
+		($("sheet-items").querySelectorAll("button")[Math.min(place, items.length - 1)] ?? $("sheet-files")).focus();
+	}));
+}
+
+function drawItems() {
+	replace($("sheet-items"), items.slice(0, 200).map(itemRow), items.length > 200 && h("li.help", t("others", {n: items.length - 200})));
+	drawGo();
+}
+
+function drawPeers() {
+	const box = peer => h("label.choice", h("input", {
+		type: "checkbox", "data-key": "to-" + target(peer), defaultChecked: chosen.has(target(peer)),
+		onchange: event => {event.target.checked ? chosen.set(target(peer), peer) : chosen.delete(target(peer)); drawGo();},
+	}), deviceIcon(peer), named(called(peer) || t("unnamed")), h("span.note", dots(standing(peer))));
+	const all = peersInOrder().flat();
+	update($("sheet-peers"), all.length ? all.map(box) : help("nobodyTitle"));
+	drawGo();
+}
+
+function drawGo() {
+	const n = items.length + !!typed(), away = [...chosen.values()].some(peer => peer.away), blobs = items.some(item => item.blob);
+	put($("sheet-go"), n && chosen.size ? t("sendN", {items: counted(n), peers: t("toPeers", {n: chosen.size})}) : t("send"));
+	put($("sheet-note"), [blobs && t("streamNote"), away && t("awayNote"), away && blobs && t("awayCopies")].filter(Boolean).join(" "));
+	drawActivities();
+}
+
+// Activities: what this machine can do with the items.
+
+let known = "", asking = new AbortController();
+
+// Asks for them when the items have changed.
+function drawActivities() {
+	const things = all(), now = JSON.stringify([items.map(({name, size: bytes}) => [name, bytes]), things.words]);
+	if (now === known) return;
+	known = now;
+	asking.abort();
+	const {signal} = asking = new AbortController();
+	replace($("sheet-more"));
+	if (!items.length && !things.words) return;
+	const list = async () => {
+		const {sending} = await (await post("/sendings", sendingOf(things))).json(), path = "/sendings/" + sending;
+		return read(path + "/activities", {signal}).finally(() => request(path, "DELETE"));
+	};
+	const run = async type => {
+		const lines = [], result = await stream(things, {activity: type}, {each: line => {lines.push(line);}});
+		return {...result, lines};
+	};
+	const timer = setTimeout(async () => {
+		const found = linesOf(await list().catch(() => ({lines: []})), "activity");
+		if (!signal.aborted && found.length) replace($("sheet-more"), activities(found, run));
+	}, 400);
+	signal.addEventListener("abort", () => clearTimeout(timer));
+}
+
+function activities(found, run) {
+	const says = status(), error = alarm(), contents = h("div.inside");
+	const buttons = found.map(({type, title, reason}) => h("button", {disabled: !!reason, title: shown(reason), onclick: async () => {
+		buttons.forEach(node => {node.ariaDisabled = "true";});
+		put(error, "");
+		put(says, shown(title) + " …");
+		const result = await run(type).catch(() => ({exit: -1, lines: []})), made = lineOf(result, "completed")?.returnedItems ?? [];
+		buttons.forEach(node => {node.ariaDisabled = null;});
+		put(says, result.exit ? "" : t("activityDone", {name: title}) + made.map(path => " " + shown(path)).join());
+		put(error, problem(result));
+		replace(contents, linesOf(result, "preview").map(body));
+	}}, shown(title)));
+	return h("fieldset", h("legend", t("activities")), h("div.row", buttons), says, error, contents);
+}
+
+function go() {
+	const things = all(), subject = $("sheet-subject").value.trim(), peers = [...chosen.values()];
+	const wrong = !items.length && !things.words ? "nothingChosen" : !peers.length ? "nobodyChosen" : "";
+	put($("sheet-problem"), wrong && t(wrong));
+	if (wrong) return;
+	const {words, ...files} = things, hasFiles = files.blobs.length + files.paths.length > 0;
+	for (const peer of peers) {
+		// Other protocols take a text or a link as such if nothing is beside it.
+		const isApart = words && hasFiles && !peer.away && peer.via !== "waft";
+		send(peer, isApart ? files : things, subject);
+		if (isApart) send(peer, {blobs: [], paths: [], words}, subject);
+	}
+	$("sheet").close();
+}

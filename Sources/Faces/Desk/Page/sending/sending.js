@@ -1,0 +1,94 @@
+// Sendings of this window. Files of the browser go through.
+import {changed, counted, person, post, problem, read, request, say, store, sum, t, target} from "/parts.js";
+import {okay, sample, settle, transferOf} from "/events.js";
+
+let number = 0;
+
+function begin(peer, items) {
+	const transfer = transferOf({key: "out-" + ++number, way: "out", peer, to: person(peer), items, count: items.length,
+		total: sum(items, item => item.size), state: "asking", stop: new AbortController()});
+	store.transfers.set(transfer.key, transfer);
+	changed("transfers");
+	return transfer;
+}
+
+function take(transfer, line) {
+	switch (line.event) {
+	case "offered": Object.assign(transfer, {state: "asking", items: line.items, count: line.count, total: line.size ?? transfer.total}); break;
+	case "busy": transfer.note = line.reason ?? t("busy"); break;
+	case "remark": (transfer.remarks ??= []).push(line.reason); break;
+	case "resuming": Object.assign(transfer, {state: "moving", note: t("resuming") + (line.reason ? " " + line.reason : "")}); break;
+	case "answered":
+		Object.assign(transfer, {state: "moving", note: ""});
+		for (const {item, answer, reason} of line.answers) if (answer !== "accepted") settle(transfer, {item, name: transfer.items[item]?.name, reason}, answer);
+		break;
+	case "progress": transfer.note = ""; sample(transfer, line.bytes, line.total); break;
+	case "handling": Object.assign(transfer, {state: "handling", note: t("delivery-waiting"), cancel: null}); break;
+	case "stored": case "sent": case "opened": settle(transfer, {...line, reason: ""}, line.event); break;
+	case "failed":
+		if (line.item === undefined) transfer.reason = line.reason;
+		else {
+			// An answer such as `declined` says more than that the item has failed.
+			const {state} = transfer.results.find(r => r.item === line.item) ?? {};
+			settle(transfer, line, state && state !== "stored" ? state : "failed");
+		}
+		break;
+	case "queued": transfer.queued = line.job; break;
+	}
+	changed("transfers");
+}
+
+function finish(transfer, end) {
+	// A handler that does not say yes is no fault of the sending.
+	const n = transfer.results.filter(okay).length, good = !end.exit || (n > 0 && n === transfer.results.length);
+	const cancelled = transfer.stop.signal.aborted || (end.exit === 130 && !transfer.reason);
+	const reason = good || cancelled ? "" : transfer.reason ?? (transfer.results.length ? "" : problem(end));
+	Object.assign(transfer, {state: "over", ended: Date.now(), good, cancelled, note: "", reason});
+	setTimeout(() => changed("transfers"), 4100);
+	say(t(!good ? "saidNotSent" : transfer.queued ? "saidQueued" : "saidSent", {items: counted(n), who: transfer.to}));
+	changed("transfers");
+	changed("outbox");
+}
+
+// A page cannot tell a file that is gone from a connection that is.
+async function areReadable({blob, files = [blob]}) {
+	for (const file of files) if (!await file.slice(0, 1).arrayBuffer().catch(() => null)) return false;
+	return true;
+}
+
+// Waft's own peers tell what their handlers say.
+const waitOf = peer => !peer.away && peer.via === "waft" ? "opened" : "stored";
+
+// What there is to send as a document: files of the browser, paths of this machine, and a text or a link.
+export const sendingOf = ({blobs, paths, words}, more) => ({...more, items: blobs.map(({name, size, kind, entries}) => ({name, size, kind, entries})),
+	paths: paths.map(({path}) => path), [words?.kind ?? "text"]: words?.text});
+
+// Hands all of it to a peer or an activity. `began` gets a function that ends it; `unreadable` tells of a lost file.
+export async function stream(things, more, {each, began, unreadable}) {
+	const answer = await post("/sendings", sendingOf(things, more)), {sending, message} = await answer.json();
+	if (!answer.ok) return {exit: 1, failed: {reason: message ?? ""}};
+	const path = "/sendings/" + sending, end = () => request(path, "DELETE");
+	began?.(end);
+	return read(path, {each: line => {
+		if (line.event !== "wanted") return each(line);
+		const item = things.blobs[line.item];
+		request(`${path}/items/${line.item}`, "PUT", item.blob).catch(async () => {
+			if (!await areReadable(item)) {unreadable?.(); end();}
+		});
+	}});
+}
+
+// Sends to a peer; to one that is away, by the outbox.
+export async function send(peer, things, subject) {
+	const {blobs, paths, words} = things, transfer = begin(peer, [...paths.map(({name}) => ({name, kind: "file"})),
+		...(words ? [{name: words.text.slice(0, 80), kind: words.kind}] : []), ...blobs.map(({name, size, kind}) => ({name, size, kind}))]);
+	// LocalSend names each file of a folder before it is there.
+	const queue = peer.away || /^local/.test(peer.via) && blobs.some(i => i.kind === "tree");
+	try {
+		finish(transfer, await stream(things, {to: target(peer), wait: waitOf(peer), queue, subject: subject || undefined}, {
+			each: line => take(transfer, line),
+			began: end => {transfer.cancel = () => {transfer.stop.abort(); end();};},
+			unreadable: () => {transfer.reason = t("unreadable");},
+		}));
+	} catch {finish(transfer, {exit: -1});}
+}

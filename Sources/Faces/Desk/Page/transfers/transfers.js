@@ -1,0 +1,132 @@
+import {alarm, call, cardHead, changed, counted, dots, eachSecond, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated,
+	lasting, linesOf, named, on, oneOf, person, problem, put, row, shown, sign, size, store, svg, t, update, when} from "/parts.js";
+import {okay} from "/events.js";
+
+// Bytes a second over the last three seconds; 0 if nothing moves.
+export function rate({samples}) {
+	const last = samples.at(-1), from = samples.findLast(s => last.at - s.at > 3000) ?? samples[0];
+	return last?.at > from?.at && performance.now() - last.at < 5e3 ? (last.bytes - from.bytes) / (last.at - from.at) * 1000 : 0;
+}
+
+function figures(transfer) {
+	const {bytes, total, state} = transfer, speed = rate(transfer);
+	if (!bytes && !total) return "";
+	if (state === "over") {
+		const took = transfer.samples.length > 1 ? (transfer.samples.at(-1).at - transfer.samples[0].at) / 1000 : 0;
+		return took > .5 ? t("tookFigures", {size: size(bytes), time: lasting(took), rate: size(bytes / took)}) : size(bytes || total);
+	}
+	return dots(t("figures", {done: size(bytes), total: size(total)}), speed > 0 && t("rate", {rate: size(speed)}),
+		speed > 0 && total > bytes && t("left", {time: lasting((total - bytes) / speed)}));
+}
+
+// 240 by 40; the highest rate is at the top.
+function plot({samples}) {
+	const rates = [];
+	for (let n = 1; n < samples.length; n++) {
+		const span = samples[n].at - samples[n - 1].at;
+		rates.push({at: samples[n].at, rate: Math.max(0, samples[n].bytes - samples[n - 1].bytes) / span * 1000});
+	}
+	if (rates.length < 3) return null;
+	const from = rates[0].at, span = rates.at(-1).at - from || 1, most = Math.max(...rates.map(r => r.rate)) || 1;
+	const line = rates.map(r => `${((r.at - from) / span * 240).toFixed(1)} ${(38 - r.rate / most * 34).toFixed(1)}`).join("L");
+	return svg("svg", {class: "plot", viewBox: "0 0 240 40", preserveAspectRatio: "none", role: "img", "aria-label": t("plot", {rate: size(most)})},
+		svg("path", {class: "area", d: `M0 40L${line}L240 40z`}), svg("path", {class: "line", d: "M" + line}));
+}
+
+function heading({way, to, peer, count, results}) {
+	const who = way === "out" ? to : person(peer);
+	return t(way === "out" ? "itemsTo" : "itemsFrom", {items: counted(count || results.length || 1), who});
+}
+
+export function stateOf({way, to, state, queued, good, cancelled, results, count}) {
+	const stored = results.filter(okay).length;
+	if (queued && (good || state === "asking")) return t("queuedAs");
+	if (state === "asking") return t("waitingFor", {who: to});
+	if (cancelled) return t("cancelled");
+	if (state === "handling") return t("allStored");
+	if (state === "moving") return t(way === "out" ? "sending" : "receiving");
+	if (!stored) return t(results.length && results.every(r => r.state === "declined") ? "wasDeclined" : "notSent");
+	return stored < count ? t("someStored", {stored, n: count}) : t(way === "out" ? "allStored" : "allArrived", {n: stored});
+}
+
+function resultRow({state, name = "", stored, size: bytes, answer, reason, arrival}) {
+	const text = dots(stored && stored !== name ? t("storedAs", {name: stored}) : oneOf("result-", state),
+		!/none|pending/.test(answer) && oneOf("delivery-", answer), shown(reason), bytes && size(bytes));
+	return fate(okay({state}), arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
+}
+
+// A card is made once: nothing in it loses the focus.
+function card(transfer) {
+	const bar = h("progress", {max: 1, ariaLabel: heading(transfer)}), title = h("h2"), says = h("span"), numbers = h("p.figures"), picture = h("div");
+	const note = h("p.help"), list = h("ul.things"), more = fold(t("details"), list), drawn = {};
+	const cancel = h("button", {onclick: () => transfer.cancel?.(), ariaLabel: t("cancelOne", {what: heading(transfer)})}, t("cancel"));
+	const hide = sign(t("hide"), "cross", () => {store.transfers.delete(transfer.key); changed("transfers");});
+	const node = h("li.card.transfer", cardHead(icon(transfer.way === "out" ? "send" : "inbox"), title, says, cancel, hide),
+		bar, picture, numbers, note, more);
+	node.update = () => {
+		const {good, cancelled, total, bytes, samples, items} = transfer, over = transfer.state === "over";
+		put(title, heading(transfer));
+		put(says, stateOf(transfer));
+		node.classList.toggle("good", over && !!good);
+		node.classList.toggle("wrong", over && !good && !cancelled);
+		if (transfer.state === "moving" && total) bar.value = Math.min(1, bytes / total); else bar.removeAttribute("value");
+		bar.hidden = over;
+		put(numbers, transfer.state === "asking" ? size(total || 0) : figures(transfer));
+		put(note, [transfer.note, transfer.reason, ...(transfer.remarks ?? [])].filter(Boolean).map(shown).join(" "));
+		cancel.hidden = over || cancelled || !transfer.cancel;
+		hide.hidden = !over && transfer.cancel;
+		if (samples.length !== drawn.samples) {drawn.samples = samples.length; picture.replaceChildren(...[plot(transfer)].filter(Boolean));}
+		const results = JSON.stringify(transfer.results);
+		if (results === drawn.results) return;
+		drawn.results = results;
+		const told = new Set(transfer.results.map(r => r.item)), rest = items.filter((_, place) => !told.has(place)).slice(0, 100);
+		list.replaceChildren(...transfer.results.map(resultRow),
+			...rest.map(item => row(family(item.type, item.kind), item.name, size(item.size))));
+		more.hidden = !list.firstChild;
+		if (transfer.results.some(r => !okay(r)) || transfer.results.length === 1) more.open = true;
+	};
+	return node;
+}
+
+let later = 0;
+
+async function drawOutbox(node) {
+	if (!node.isConnected) return;
+	const jobs = linesOf(await call("outbox"), "job").reverse();
+	const act = ({job}, action, key = action) => h("button", {"data-key": action + job, ariaLabel: `${t(key)} ${job}`, onclick: async () => {
+		const done = await call("outbox/" + action, {job});
+		await drawOutbox(node);
+		if (done.exit) node.append(alarm(problem(done)));
+	}}, t(key));
+	const who = ({peer, to}) => peer || store.contacts.has(to) ? person(peer ?? {id: to}) : isolated(to);
+	const card = job => h("li.card.job", cardHead(icon("history"), h("h3", t("itemsTo", {items: counted(job.count), who: who(job)})),
+		dots(t("job-state-" + job.state), job.state === "waiting" && job.due && t("nextTry", {time: when(job.due)}), size(job.size)),
+	/waiting|failed/.test(job.state) && act(job, "retry", "job-retry"),
+	act(job, /waiting|sending/.test(job.state) ? "cancel" : "remove")),
+	job.reason && h("p.help", shown(job.reason)), h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", named(item.name)])));
+	clearTimeout(later);
+	// Nothing tells of a job's end.
+	if (jobs.some(job => /waiting|sending/.test(job.state))) later = setTimeout(function again() {
+		document.hidden ? later = setTimeout(again, 1e4) : drawOutbox(node);
+	}, 1e4);
+	update(node, jobs.length > 0 && h("section", h2("outbox"), h("ul.cards", jobs.map(card))));
+}
+
+export function open(main, signal) {
+	const list = h("ul.cards"), none = empty("transfers", "noTransfers"), outbox = h("div"), cards = new Map();
+	const draw = framed(() => {
+		for (const [key, node] of cards) if (!store.transfers.has(key)) {
+			if (hasFocus(node)) main.focus();
+			node.remove();
+			cards.delete(key);
+		}
+		for (const [key, transfer] of store.transfers) if (!cards.has(key)) {cards.set(key, card(transfer)); list.prepend(cards.get(key));}
+		for (const node of cards.values()) node.update();
+		none.hidden = cards.size > 0;
+	});
+	main.append(head("transfers"), none, list, outbox);
+	on("transfers", draw, signal);
+	on("outbox back contacts", () => drawOutbox(outbox), signal);
+	eachSecond(draw, signal);
+	drawOutbox(outbox);
+}
