@@ -26,7 +26,8 @@ def summary(runs):
 
 
 COLUMNS = [
-    ("wall", "wall s", 1, "{:.3f}"), ("sender_user", "snd user", 1, "{:.2f}"), ("sender_system", "snd sys", 1, "{:.2f}"),
+    ("wall", "wall s", 1, "{:.3f}"), ("first", "first s", 1, "{:.3f}"), ("record", "record s", 1, "{:.3f}"),
+    ("port", "port s", 1, "{:.3f}"), ("sender_user", "snd user", 1, "{:.2f}"), ("sender_system", "snd sys", 1, "{:.2f}"),
     ("sender_memory", "snd MiB", 1, "{:.0f}"), ("receiver_user", "rcv user", 1, "{:.2f}"),
     ("receiver_system", "rcv sys", 1, "{:.2f}"), ("receiver_memory", "rcv MiB", 1, "{:.0f}"),
     ("calls", "calls/GB", 1, "{:.0f}"), ("wakeups", "wake-ups/s", 1, "{:.1f}"), ("memory", "MiB", 1, "{:.1f}"),

@@ -15,6 +15,7 @@ from contestants import (
     Measured, Path, WaftReceiver, end, environment, forgotten, reference, references, rsync, scp, tar, together, waft)
 from delivery import delivery
 from localsend import localsend
+from nearby import appears, leaves, named, reached
 from web import web
 
 GIB = 1 << 30
@@ -190,38 +191,6 @@ def link(places):
         }
 
 
-def named(places):
-    """1 KB by the peer's name between two namespaces (as root): discovery included, the peer announced before."""
-    names = _hosts(places, "named")
-    if not names:
-        return
-    path = places.file("named.bin", 1_000)
-    home = places.home("kitchen")
-    surroundings = {**environment(home), "WAFT_DISCOVERY": "true"}
-    words = ["ip", "netns", "exec", names[1], places.waft, "receive", "--accept", "everyone", "--name", "kitchen",
-             "--json"]
-    receiver = subprocess.Popen(words, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    places.on_close(lambda: end(receiver))
-    receiver.stdout.readline()
-    threading.Thread(target=receiver.stdout.read, daemon=True).start()
-    sender = {**environment(places.sender), "WAFT_DISCOVERY": "true"}
-    sending = ["ip", "netns", "exec", names[0], places.waft, "send", path, "--quiet", "--to", "kitchen"]
-    # The first sending waits for the announcement.
-    subprocess.run(sending, env=sender, check=True)
-
-    def measure():
-        # A stored file is not sent again, so this one is new. A responder repeats an answer only once a second
-        # (RFC 6762, 6).
-        with open(path, "wb") as file:
-            file.write(os.urandom(1_000))
-        time.sleep(1.5)
-        began = time.monotonic()
-        figures = Measured(sending, env=sender).usage("sender")
-        return {"wall": time.monotonic() - began, **figures}
-
-    yield "1 KB by name, between namespaces", {"waft": measure}
-
-
 def idle(places):
     """A daemon with nothing to do, on loopback: wake-ups and private memory over ten seconds."""
     def measure():
@@ -341,5 +310,5 @@ def curves(places):
 
 
 CASES = {case.__name__: case for case in [
-    large, protected, small, tiny, single, uncached, four, twenty, cold, link, named, delivery, idle, calls, airdrop, localsend, web,
-    crowd, curves]}
+    large, protected, small, tiny, single, uncached, four, twenty, cold, link, named, appears, leaves, reached, delivery,
+    idle, calls, airdrop, localsend, web, crowd, curves]}

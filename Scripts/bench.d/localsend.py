@@ -6,25 +6,9 @@ import sys
 import time
 
 from contestants import Measured, end, environment
+from lab import Lab
 
 BYTES = 1 << 30
-
-
-class Lab:
-    """Two hosts, kitchen and study, for all runs."""
-
-    ADDRESSES = {"kitchen": "192.168.77.1", "study": "192.168.77.2"}
-
-    def __init__(self, places, name):
-        self.program, self.name = os.path.join(places.root, "Scripts/lab"), f"bench-{name}-{os.getpid()}"
-        subprocess.run([self.program, "up", self.name, "--hosts", "kitchen,study", "--avahi", "none"], check=True)
-        places.on_close(lambda: subprocess.run([self.program, "down", self.name]))
-        for host in self.ADDRESSES:
-            # localsendd asks the system for the address towards the Internet.
-            subprocess.run(self.on(host, *"ip route add default dev eth0".split()), check=True)
-
-    def on(self, host, *words):
-        return [self.program, "run", self.name, host, *words]
 
 
 class Daemon:

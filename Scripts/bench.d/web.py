@@ -8,7 +8,7 @@ import threading
 import time
 
 from contestants import Measured, Path, environment, waft
-from localsend import Lab
+from lab import Lab
 
 BYTES = 1 << 30
 

@@ -1,0 +1,222 @@
+"""The network around: how soon a peer is found by name, is listed, leaves the list, and can be reached."""
+
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+from contestants import Measured, end, environment
+from lab import Lab
+
+# Sendings in a row.
+ROW = 8
+# The longest wait for a killed peer to leave a list.
+LONGEST = 60
+# Prints the time of the first answer on the link that tells of a Waft service, by the clock of all processes.
+RECORD = """
+import socket, struct, time
+heard = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for option in [socket.SO_REUSEADDR, socket.SO_REUSEPORT]: heard.setsockopt(socket.SOL_SOCKET, option, 1)
+heard.bind(("224.0.0.251", 5353))
+group = socket.inet_aton("224.0.0.251") + socket.inet_aton("192.168.77.2")
+heard.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, group)
+print("listening", flush=True)
+while True:
+    bytes = heard.recv(9000)
+    if bytes[2] & 0x80 and b"\\x05_waft" in bytes: print(time.monotonic(), flush=True)
+"""
+
+
+def _is_root(case):
+    if os.geteuid() != 0:
+        print(f"\n{case}: NOT MEASURED: it needs root to make network namespaces", file=sys.stderr)
+    return os.geteuid() == 0
+
+
+def _found(home):
+    return {**environment(home), "WAFT_DISCOVERY": "true"}
+
+
+class Reader:
+    """A program whose lines of JSON are awaited, and the times at which they came."""
+
+    def __init__(self, places, words, surroundings):
+        self.process = subprocess.Popen(words, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        places.on_close(self.end)
+        self.lines, self.news = [], threading.Condition()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            with self.news:
+                self.lines.append((time.monotonic(), json.loads(line)))
+                self.news.notify_all()
+
+    def when(self, began, is_meant, within=30):
+        """The time of the first such line since then; nil if none comes."""
+        def first():
+            return next((at for at, line in self.lines if at >= began and is_meant(line)), None)
+        with self.news:
+            self.news.wait_for(first, timeout=began + within - time.monotonic())
+            return first()
+
+    def end(self, kind=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(kind)
+            self.process.wait()
+
+
+def _receiver(places, lab, home, *words):
+    words = lab.at("kitchen", places.waft, "receive", "--accept", "everyone", "--name", "kitchen", "--json", *words)
+    return Reader(places, words, _found(home))
+
+
+def _is_kitchen(line):
+    return line.get("event") == "found" and line.get("name") == "kitchen"
+
+
+def _is_lost(line):
+    return line.get("event") == "lost"
+
+
+def named(places):
+    """1 KB by the peer's name, eight in a row, without avahi-daemon and with it, between two namespaces (as root)."""
+    if not _is_root("named"):
+        return
+    for avahi, words in [("none", "without avahi-daemon"), ("all", "with avahi-daemon")]:
+        lab = Lab(places, f"named-{avahi}", avahi)
+        receiver = _receiver(places, lab, places.home("kitchen"))
+        receiver.when(0, lambda line: line.get("event") == "ready")
+        stranger, contact = places.home("stranger"), places.home("contact")
+        key = receiver.lines[0][1]["id"]
+        subprocess.run([places.waft, "contacts", "allow", key, "--name", "kitchen"], env=environment(contact), check=True,
+                       stdout=subprocess.DEVNULL)
+        path = places.file("named.bin", 1_000)
+
+        def row(home):
+            sending = lab.at("study", places.waft, "send", path, "--quiet", "--to", "kitchen")
+
+            def once():
+                # A stored file is not sent again, so this one is new.
+                with open(path, "wb") as file:
+                    file.write(os.urandom(1_000))
+                began = time.monotonic()
+                figures = Measured(sending, env=_found(home)).usage("sender")
+                return {"wall": time.monotonic() - began, **figures}
+
+            def measure():
+                # Nothing has been asked or answered lately.
+                time.sleep(2)
+                runs = [once() for _ in range(ROW)]
+                middle = {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+                return {**middle, "first": runs[0]["wall"]}
+
+            once()
+            return measure
+
+        yield f"1 KB by name, {words}, the median of {ROW} in a row", {
+            "to a stranger": row(stranger), "to a contact": row(contact)}
+        receiver.end()
+
+
+def appears(places):
+    """From the start of a peer, or from its visibility, to its name in an open list, between two namespaces (as root)."""
+    if not _is_root("appears"):
+        return
+    for avahi, words in [("none", "without avahi-daemon"), ("all", "with avahi-daemon")]:
+        lab = Lab(places, f"appears-{avahi}", avahi)
+        watch = Reader(places, lab.at("study", places.waft, "peers", "--watch", "--json"), _found(places.home("study")))
+        recorder = subprocess.Popen(lab.at("study", "python3", "-c", RECORD), stdout=subprocess.PIPE, text=True)
+        places.on_close(lambda: end(recorder))
+        recorder.stdout.readline()
+        records = []
+        threading.Thread(target=lambda: records.extend(map(float, recorder.stdout)), daemon=True).start()
+
+        def figures(began):
+            at = watch.when(began, _is_kitchen)
+            if not at:
+                raise SystemExit("bench: the peer was not listed")
+            record = next(time for time in records if time > began)
+            return {"wall": at - began, "record": record - began}
+
+        def starts():
+            time.sleep(2)
+            began = time.monotonic()
+            receiver = _receiver(places, lab, places.home("kitchen"))
+            found = figures(began)
+            began = time.monotonic()
+            receiver.end()
+            watch.when(began, _is_lost)
+            return found
+
+        def becomes_visible():
+            home = places.home("kitchen")
+            daemon = Reader(places, lab.at("kitchen", places.waftd, "--json", "--name", "kitchen"), _found(home))
+            daemon.when(0, lambda line: line.get("event") == "ready")
+            time.sleep(5)
+            began = time.monotonic()
+            subprocess.run(lab.at("kitchen", places.waft, "visible", "everyone"), env=_found(home), check=True,
+                           stdout=subprocess.DEVNULL)
+            found = figures(began)
+            began = time.monotonic()
+            daemon.end()
+            watch.when(began, _is_lost)
+            return found
+
+        time.sleep(5)
+        yield f"until a name is in an open list, {words}", {"a peer starts": starts, "it becomes visible": becomes_visible}
+        watch.end()
+        end(recorder)
+
+
+def leaves(places):
+    """From the death of a peer until it leaves an open list, between two namespaces (as root)."""
+    if not _is_root("leaves"):
+        return
+    lab = Lab(places, "leaves")
+    watch = Reader(places, lab.at("study", places.waft, "peers", "--watch", "--json"), _found(places.home("study")))
+
+    def measure():
+        began = time.monotonic()
+        receiver = _receiver(places, lab, places.home("kitchen"))
+        watch.when(began, _is_kitchen)
+        time.sleep(5 + 5 * random.random())
+        began = time.monotonic()
+        receiver.end(signal.SIGKILL)
+        return {"wall": (watch.when(began, _is_lost, LONGEST) or began + LONGEST) - began}
+
+    yield f"until a killed peer leaves an open list ({LONGEST} s: it had not left)", {"waft peers --watch": measure}
+
+
+def _is_open(process, port):
+    """Whether a process's network has a listening socket at a port, without a connection to it."""
+    with open(f"/proc/{process.pid}/net/tcp6") as file:
+        return any(words[1].endswith(f":{port:04X}") and words[3] == "0A" for words in map(str.split, file))
+
+
+def reached(places):
+    """From the start of `waft receive` until its port is open, and until its first line (as root)."""
+    if not _is_root("reached"):
+        return
+    lab = Lab(places, "reached")
+
+    def started(discovery):
+        def measure():
+            surroundings = {**environment(places.home("kitchen")), "WAFT_DISCOVERY": discovery}
+            words = lab.at("kitchen", places.waft, "receive", "--accept", "everyone", "--port", "9238", "--json")
+            began = time.monotonic()
+            receiver = Reader(places, words, surroundings)
+            while not _is_open(receiver.process, 9238):
+                time.sleep(0.001)
+            opened = time.monotonic() - began
+            line = receiver.when(began, lambda line: line.get("event") == "ready") - began
+            receiver.end()
+            return {"wall": line, "port": opened}
+        return measure
+
+    yield "until a receiver can be reached", {"announced": started("true"), "without discovery": started("false")}
