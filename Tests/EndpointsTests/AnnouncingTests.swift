@@ -1,7 +1,9 @@
 import Contacts
 import Discovery
 import Executors
+import Logging
 import NIOPosix
+import SecureTransport
 import Settings
 import Sharing
 import Synchronization
@@ -65,18 +67,23 @@ struct AnnouncingTests {
         }
     }
 
+    private func host(
+        _ facts: Facts, report: @escaping @Sendable (EndpointStatus) -> Void = { _ in }
+    ) -> ReceivingHost {
+        ReceivingHost(
+            reception: Reception(
+                inbox: MemoryInbox(), journal: MemoryJournal(), gate: ScriptedGate { _ in .contact },
+                consent: ScriptedConsent(.accept), delivery: RecordingDelivery(.none), observe: { _ in }),
+            visibility: facts, name: facts.name, threads: { _ in BlockingExecutor(threads: 1) }, report: report)
+    }
+
     /// Runs the announcement of Waft's own endpoint beside `body`.
     private func announcing(
         _ live: LiveSettings = LiveSettings(Settings(hostName: "kitchen")),
         _ body: @Sendable (Records, Facts, LiveSettings) async throws -> Void
     ) async throws -> Records {
         let (records, facts) = (Records(), Facts())
-        let inbox = MemoryInbox()
-        let host = ReceivingHost(
-            reception: Reception(
-                inbox: inbox, journal: MemoryJournal(), gate: ScriptedGate { _ in .contact },
-                consent: ScriptedConsent(.accept), delivery: RecordingDelivery(.none), observe: { _ in }),
-            visibility: facts, name: facts.name, threads: { _ in BlockingExecutor(threads: 1) })
+        let host = host(facts)
         let directory = SharedDirectory(live) { _ in records }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -90,6 +97,45 @@ struct AnnouncingTests {
             group.cancelAll()
         }
         return records
+    }
+
+    /// A directory whose responder never finishes the probe of a name.
+    private struct Probing: ServiceDirectory {
+        func publish(_ service: ServiceDescription) async throws -> any Publication {
+            while true { try await Task.sleep(for: .seconds(86_400)) }
+        }
+
+        func browse(type: String) -> AsyncStream<BrowseEvent> { AsyncStream { $0.finish() } }
+        func deny(_ interfaces: InterfacePatterns) {}
+    }
+
+    @Test("and can be reached by address while the name is still being probed")
+    func reachedBefore() async throws {
+        var settings = Settings(hostName: "kitchen")
+        settings.port = 0
+        let live = LiveSettings(settings)
+        let endpoint = WaftEndpoint(
+            EndpointParts(
+                settings: live, identity: try .make(), directory: SharedDirectory(live) { _ in Probing() },
+                contacts: nil,
+                blocking: BlockingExecutor(threads: 2), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        )
+        let states = Recorder<EndpointStatus>()
+        let host = host(Facts()) { states.record($0) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await endpoint.listen(host) }
+            let state = try await states.first { $0.isReady }
+            let other = WaftEndpoint(
+                EndpointParts(
+                    settings: live, identity: try .make(), contacts: nil, blocking: BlockingExecutor(threads: 2),
+                    logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+            let target = try #require(other.target(host: "127.0.0.1", port: UInt16(state.port)))
+            guard case .expected = await other.probe(target, within: .seconds(30)) else {
+                Issue.record("nobody answers")
+                return
+            }
+            group.cancelAll()
+        }
     }
 
     @Test("anew under another name when its visibility, its name or its contacts change, and else never")

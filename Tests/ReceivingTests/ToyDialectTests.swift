@@ -28,11 +28,14 @@ struct ToyDialectTests {
         // The line.
         let kinds = [EndpointKind(.toy) { ToyEndpoint(air, $0) }]
         let (ready, feed) = AsyncStream<Void>.makeStream()
+        let times = Recorder<Int>()
         let receiver = Receiver(
             home: home, settings: LiveSettings(settings(named: "kitchen")), visibility: .everyone, kinds: kinds,
             logger: Self.logger
         ) { event in
-            if case .ready = event { feed.finish() }
+            guard case .ready(_, _, let port, _, _) = event else { return }
+            times.record(port)
+            feed.finish()
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await receiver.receive() }
@@ -56,6 +59,7 @@ struct ToyDialectTests {
                 return
             }
             #expect(status.discovery == "in the air")
+            #expect(times.all == [1], "it is ready once, however its announcement goes on")
             group.cancelAll()
         }
     }

@@ -41,6 +41,7 @@ package struct ToyEndpoint: Endpoint {
             await host.visibility.wait { $0 == .everyone }
             guard !Task.isCancelled else { return }
             air.open(host)
+            host.report(EndpointStatus(port: 1, "taking off", isReady: true))
             host.report(EndpointStatus(port: 1, "in the air", isReady: true))
             await host.visibility.wait { $0 != .everyone }
             air.close(host.name)

@@ -201,6 +201,7 @@ package final class Receiver: Sendable {
         guard dialect == parts.network.endpoints.first?.dialect, before != status else { return }
         plan.listeners.reports?.learn(port: status.port)
         if status.isReady {
+            guard before?.isReady != true || before?.port != status.port else { return }
             parts.handlers.startKept()
             plan.listeners.tell(
                 .ready(

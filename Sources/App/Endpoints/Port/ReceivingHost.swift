@@ -66,7 +66,7 @@ package struct EndpointStatus: Sendable, Hashable {
     package var port: Int
     /// For people: `published`, or the reason why peers do not find it.
     package var words: String
-    /// Whether the listener is open, and was published if it can be.
+    /// Whether the listener is open; it may not be published yet.
     package var isReady: Bool
 
     package init(port: Int = 0, _ words: String, isReady: Bool = false) {

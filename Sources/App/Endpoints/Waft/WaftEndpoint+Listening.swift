@@ -156,7 +156,8 @@ extension WaftEndpoint {
 
     /// Publishes the service while discovery is on, and withdraws it when the task is cancelled.
     private func announce(port: Int, _ host: ReceivingHost) async {
-        host.report(EndpointStatus(port: port, "off"))
+        // Others can connect by address while the name is still being probed.
+        host.report(EndpointStatus(port: port, "being published", isReady: true))
         await directory.announce(
             {
                 var service = ServiceDescription(
