@@ -288,7 +288,7 @@ let package = Package(
             [
                 "Sharing", "UniformTypes", "SecureTransport", "Discovery", "HTTPChannel", "WaftDialect",
                 "AirDropDialect", "LocalSendDialect", "WebDialect", "Contacts", "Pairing", "Executors", "Settings",
-                "ServiceManager", nioCore, nioPosix, logging,
+                "ServiceManager", "Streams", nioCore, nioPosix, logging,
             ],
             tests: ["Digests", nioHTTP1])
         + module(
@@ -296,7 +296,7 @@ let package = Package(
             [
                 "Endpoints", "Contacts", "Control", "Lines", "Executors", "HandlerCatalog", "Handlers",
                 "HookSandbox", "ItemSources", "Outbox", "Pairing", "SecureTransport", "Settings", "Sharing",
-                "SystemCalls", "UniformTypes", "Desktop", nioCore, nioPosix, logging,
+                "Streams", "SystemCalls", "UniformTypes", "Desktop", nioCore, nioPosix, logging,
             ],
             tests: ["Digests", "ContentCheck"])
         + module(

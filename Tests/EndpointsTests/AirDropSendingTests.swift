@@ -82,7 +82,7 @@ struct AirDropSendingTests {
                 let directory = KnownServices()
                 let (events, feed) = AsyncStream<PeerEvent>.makeStream()
                 let endpoint = StrictReceiver.endpoint(with: directory)
-                let search = Task { await endpoint.search(feed) }
+                let search = Task { await endpoint.search(feed, isWatched: true) }
                 defer { search.cancel() }
                 try directory.show("a", at: first)
                 _ = try await ours.answered.first()

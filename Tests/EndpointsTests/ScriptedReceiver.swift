@@ -45,6 +45,7 @@ struct ScriptedReceiver: Sendable {
                 directory: services.map { services in SharedDirectory(settings) { _ in services } }, contacts: nil,
                 blocking: BlockingExecutor(threads: 8), logger: logger))
         endpoint.repetition = .milliseconds(5)
+        endpoint.trialPause = .milliseconds(5)
         endpoint.watchInterval = .milliseconds(5)
         endpoint.limits.drainDeadline = .milliseconds(50)
         let receiver = ScriptedReceiver(port: listener.port, endpoint: endpoint)

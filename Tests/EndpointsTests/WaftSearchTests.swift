@@ -24,7 +24,7 @@ struct WaftSearchTests {
             }
         ) { receiver in
             let (events, feed) = AsyncStream<PeerEvent>.makeStream()
-            let search = Task { await receiver.endpoint.search(feed) }
+            let search = Task { await receiver.endpoint.search(feed, isWatched: false) }
             defer { search.cancel() }
             try services.show("a", at: receiver.port)
             var names: [String?] = []
@@ -34,5 +34,21 @@ struct WaftSearchTests {
             }
             #expect(names == [nil, "kitchen", "larder"])
         }
+    }
+
+    @Test("and is watched reports soon that a peer was killed, though its record lives on")
+    func killed() async throws {
+        let services = KnownServices(type: WaftDialect.serviceType)
+        let (events, feed) = AsyncStream<PeerEvent>.makeStream()
+        let searches = Recorder<Task<Void, Never>>()
+        defer { searches.all.forEach { $0.cancel() } }
+        try await ScriptedReceiver.run(finding: services) { _, _, exchange in
+            try await exchange.answerCard()
+        } _: { receiver in
+            searches.record(Task { await receiver.endpoint.search(feed, isWatched: true) })
+            try services.show("a", at: receiver.port)
+            for await case .found in events { return }
+        }
+        for await case .gone in events { break }
     }
 }

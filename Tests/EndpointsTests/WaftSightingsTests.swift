@@ -1,4 +1,5 @@
 import Discovery
+import SecureTransport
 import Sharing
 import TestSupport
 import Testing
@@ -120,5 +121,54 @@ final class WaftSightingsTests {
         for (instance, target) in first { _ = answer(instance, target, .sample(UInt8(instance) ?? 0)) }
         let (third, none) = (book.due(atMost: 1), book.due(atMost: 0))
         #expect(third.map(\.instance) == ["1"] && none.isEmpty)
+    }
+
+    /// The next attempt to connect, with its answer.
+    private func trial(_ answer: PortAnswer) -> [PeerEvent] {
+        let targets = book.peersToTry(atMost: 1)
+        return targets.flatMap { book.note(answer, of: $0) }
+    }
+
+    @Test("a peer whose port is closed is gone, once, and comes back when it answers again")
+    func killed() throws {
+        _ = try see("a")
+        expect(trial(.open), [])
+        expect(trial(.refused), ["gone"])
+        expect(trial(.refused), [])
+        // Its record lives on, and is asked again.
+        let again = book.due(atMost: 8)
+        #expect(again.map(\.instance) == ["a"])
+        expect(answer("a", again[0].target), ["found Kitchen at 192.0.2.1:9238"])
+        expect(trial(.refused), ["gone"])
+        _ = book.target(for: try service("b"))
+        #expect(words(book.remove("a").news) == [], "it has gone before")
+    }
+
+    @Test("a peer is gone that does not answer twice in a row; one that answers stays, however busy it is")
+    func unanswered() throws {
+        _ = try see("a")
+        for answer in [.silent, .open, .silent, .unknown] as [PortAnswer] { expect(trial(answer), []) }
+        expect(trial(.silent), ["gone"])
+    }
+
+    @Test("an attempt says nothing about a peer that has other addresses by then")
+    func moved() throws {
+        _ = try see("a", host: 1)
+        let tried = book.peersToTry(atMost: 1)
+        expect(try see("a", host: 2), ["found Kitchen at 192.0.2.2:9238"])
+        expect(book.note(.refused, of: tried[0]), [])
+        expect(trial(.refused), ["gone"])
+    }
+
+    @Test("peers are tried in turn, each once at a time, and so many at most")
+    func trials() throws {
+        for number in 1...3 { _ = try see("\(number)", host: UInt8(number), .sample(UInt8(number))) }
+        let first = book.peersToTry(atMost: 2)
+        let second = book.peersToTry(atMost: 2)
+        #expect(first.count == 2 && second.count == 1)
+        #expect(Set((first + second).compactMap(\.expected)).count == 3)
+        for target in second + first { _ = book.note(.open, of: target) }
+        let third = book.peersToTry(atMost: 1)
+        #expect(third == [first[0]])
     }
 }

@@ -207,7 +207,7 @@ private struct ScriptedEndpoint: Endpoint {
 
     func listen(_ host: ReceivingHost) async throws {}
 
-    func search(_ found: AsyncStream<PeerEvent>.Continuation) async {
+    func search(_ found: AsyncStream<PeerEvent>.Continuation, isWatched: Bool) async {
         for peer in peers { found.yield(.found(peer)) }
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
     }

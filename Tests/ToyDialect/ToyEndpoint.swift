@@ -48,7 +48,7 @@ package struct ToyEndpoint: Endpoint {
         }
     }
 
-    package func search(_ found: AsyncStream<PeerEvent>.Continuation) async {
+    package func search(_ found: AsyncStream<PeerEvent>.Continuation, isWatched: Bool) async {
         for peer in air.names where peer != name {
             let target = PeerTarget(.toy, addresses: [], announcement: .init(instance: peer, facts: [:]))
             found.yield(.found(FoundPeer(id: id(of: peer), card: Card(name: peer, device: "toy"), target: target)))

@@ -41,7 +41,7 @@ package struct Peers: Sendable {
         for limit: Duration?, scanning: Bool = false
     ) throws(WaftError) -> some AsyncSequence<News, Never> & Sendable {
         let people = waft.people
-        return try waft.finder().peers(for: limit, scanning: scanning).map { News($0, people) }
+        return try waft.finder().peers(for: limit, scanning: scanning, isWatched: true).map { News($0, people) }
     }
 
     /// Whether a text is an address, for which nothing has to be found; nil if it names no peer.

@@ -14,7 +14,7 @@ extension AirDropEndpoint {
     private static let peersInView = 256
 
     /// Each service in view is asked for its name.
-    package func search(_ found: AsyncStream<PeerEvent>.Continuation) async {
+    package func search(_ found: AsyncStream<PeerEvent>.Continuation, isWatched: Bool) async {
         guard options.isEnabled, let directory = try? directory.current?.get() else { return }
         let view = AirDropView(limit: Self.peersInView)
         await withDiscardingTaskGroup { group in

@@ -22,7 +22,7 @@ extension LocalSendEndpoint {
 
     /// Devices that announce themselves, or register here because this side has announced itself, are asked for their
     /// names: only a device that answers is found.
-    package func search(_ found: AsyncStream<PeerEvent>.Continuation) async {
+    package func search(_ found: AsyncStream<PeerEvent>.Continuation, isWatched: Bool) async {
         guard options.isEnabled, settings.current.discovery else { return }
         let group: MulticastGroup
         do {

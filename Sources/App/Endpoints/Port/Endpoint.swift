@@ -21,7 +21,8 @@ package protocol Endpoint: Sendable {
 
     /// Looks for peers until the task is cancelled. Reports a peer again if the facts about it have changed, and never
     /// reports this peer itself.
-    func search(_ found: AsyncStream<PeerEvent>.Continuation) async
+    /// - Parameter isWatched: whether somebody looks at the peers, so that one that was killed must soon be gone.
+    func search(_ found: AsyncStream<PeerEvent>.Continuation, isWatched: Bool) async
 
     /// Asks each address of the own networks, if the dialect has a port at which its peers listen.
     func scan(_ found: AsyncStream<PeerEvent>.Continuation) async

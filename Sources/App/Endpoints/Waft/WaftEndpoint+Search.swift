@@ -3,6 +3,7 @@ import HTTPChannel
 import SecureTransport
 import Settings
 import Sharing
+import Streams
 import WaftDialect
 
 extension WaftEndpoint {
@@ -15,6 +16,9 @@ extension WaftEndpoint {
     /// Questions to known peers that are repeated at the same time: a peer of an earlier version does not announce itself
     /// anew when it changes, and a change of the permissions may have been missed.
     private static let repeatedQuestions = 8
+    /// Peers that are tried at the same time while somebody looks, and how long each may take to answer.
+    private static let triedPeers = 64
+    private static let tryTimeout: Duration = .milliseconds(2_500)
     /// How long a peer whose record went may take to answer under another.
     private static let returning: Duration = .seconds(2)
 
@@ -43,9 +47,12 @@ extension WaftEndpoint {
         case left(PeerID)
         /// Time to repeat questions.
         case round
+        /// Time to connect to the peers in view.
+        case trial
+        case tried(PeerTarget, PortAnswer)
     }
 
-    package func search(_ found: AsyncStream<PeerEvent>.Continuation) async {
+    package func search(_ found: AsyncStream<PeerEvent>.Continuation, isWatched: Bool) async {
         let type = WaftDialect.serviceType
         let domains = settings.current.askedDomains.map { DomainBrowser(domains: $0) }
         let sources = [(try? directory.current?.get())?.browse(type: type), domains?.browse(type: type)]
@@ -61,8 +68,16 @@ extension WaftEndpoint {
             group.addTask {
                 while (try? await Task.sleep(for: repetition)) != nil { feed.yield(.round) }
             }
+            if isWatched {
+                group.addTask {
+                    while !Task.isCancelled {
+                        await Patience.wait(for: trialPause)
+                        feed.yield(.trial)
+                    }
+                }
+            }
             var book = WaftSightings(own: identity.peerID)
-            var (waiting, repeated) = (0, 0)
+            var (waiting, repeated, tried) = (0, 0, 0)
             func tell(_ events: [PeerEvent]) { events.forEach { found.yield($0) } }
             for await step in steps {
                 switch step {
@@ -88,6 +103,16 @@ extension WaftEndpoint {
                         repeated += 1
                         feed.yield(.ask(Question(instance: instance, target: target, isRepeated: true)))
                     }
+                case .trial:
+                    for target in book.peersToTry(atMost: Self.triedPeers - tried) {
+                        tried += 1
+                        group.addTask {
+                            feed.yield(.tried(target, await PortAnswer.of(target.addresses, within: Self.tryTimeout)))
+                        }
+                    }
+                case .tried(let target, let answer):
+                    tried -= 1
+                    tell(book.note(answer, of: target))
                 case .askAgain(let question):
                     waiting -= 1
                     feed.yield(.ask(question))

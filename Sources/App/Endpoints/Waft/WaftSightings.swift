@@ -22,9 +22,23 @@ struct WaftSightings {
         var lastRepetition = 0
     }
 
+    /// A peer that has been told.
+    private struct Told {
+        var peer: FoundPeer
+        /// Attempts to connect without an answer since the last one with an answer.
+        var silences = 0
+        var isTried = false
+        /// The number of the attempt that was last.
+        var lastAttempt = 0
+    }
+
+    /// Attempts to connect without an answer after which a peer is gone: a datagram of one can get lost.
+    private static let maximumSilences = 2
+
     let own: PeerID
     private var services: [String: Service] = [:]
-    private var told: [PeerID: FoundPeer] = [:]
+    private var told: [PeerID: Told] = [:]
+    private var attempts = 0
     private var sightings = 0
     private var repetitions = 0
 
@@ -68,14 +82,16 @@ struct WaftSightings {
         var events: [PeerEvent] = []
         if let before = service.peer?.id, before != peer.id, !isInView(before) { events += leave(before) }
         // A peer that did not answer in time has the name that it had.
-        return events + tell(peer.id, peer.card == nil && !isSure ? told[peer.id]?.card : peer.card)
+        return events + tell(peer.id, peer.card == nil && !isSure ? told[peer.id]?.peer.card : peer.card)
     }
 
     /// - Returns: the news, and the peer that may have gone: services that are being asked for the first time may be the
     ///   same peer under its new name.
     mutating func remove(_ instance: String) -> (news: [PeerEvent], leaving: PeerID?) {
         guard let peer = services.removeValue(forKey: instance)?.peer else { return ([], nil) }
-        if isInView(peer.id) { return (tell(peer.id, told[peer.id]?.card), nil) }
+        // One that has gone from view stays gone until it answers.
+        guard let known = told[peer.id] else { return ([], nil) }
+        if isInView(peer.id) { return (tell(peer.id, known.peer.card), nil) }
         let isAmbiguous = services.values.contains { $0.isFresh }
         return isAmbiguous ? ([], peer.id) : (leave(peer.id), nil)
     }
@@ -102,6 +118,37 @@ struct WaftSightings {
         }
     }
 
+    /// Peers to connect to, so that one that was killed leaves: those first that have waited longest.
+    mutating func peersToTry(atMost count: Int) -> [PeerTarget] {
+        let due = told.filter { !$0.value.isTried }
+            .sorted { ($0.value.lastAttempt, $0.key.text) < ($1.value.lastAttempt, $1.key.text) }
+        return due.prefix(count).map { id, known in
+            attempts += 1
+            told[id]?.lastAttempt = attempts
+            told[id]?.isTried = true
+            return known.peer.target
+        }
+    }
+
+    /// Notes what became of an attempt to connect.
+    ///
+    /// - Parameter target: as it was tried; the attempt says nothing about addresses that have changed since.
+    /// - Returns: that the peer has gone, if nobody is at its addresses. Its services stay, to be asked again.
+    mutating func note(_ answer: PortAnswer, of target: PeerTarget) -> [PeerEvent] {
+        guard let id = target.expected, let known = told[id] else { return [] }
+        told[id]?.isTried = false
+        guard known.peer.target == target else { return [] }
+        switch answer {
+        case .open: told[id]?.silences = 0
+        case .unknown: break
+        case .silent where known.silences + 1 < Self.maximumSilences: told[id]?.silences += 1
+        case .silent, .refused:
+            told[id] = nil
+            return [.gone(id)]
+        }
+        return []
+    }
+
     private func isInView(_ peer: PeerID) -> Bool { services.values.contains { $0.peer?.id == peer } }
 
     /// A peer is at the addresses of all its services, the newest first: those of a new one become known one by one.
@@ -115,7 +162,8 @@ struct WaftSightings {
         {
             peer.target.addresses.append(address)
         }
-        let before = told.updateValue(peer, forKey: id)
+        let before = told[id]?.peer
+        told[id, default: Told(peer: peer)].peer = peer
         return before?.card == card && before?.target == peer.target ? [] : [.found(peer)]
     }
 }

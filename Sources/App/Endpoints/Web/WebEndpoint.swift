@@ -20,7 +20,7 @@ package struct WebEndpoint: Endpoint {
         side = WebSide(parts.settings, folder: parts.folder)
     }
 
-    package func search(_ found: AsyncStream<PeerEvent>.Continuation) async {}
+    package func search(_ found: AsyncStream<PeerEvent>.Continuation, isWatched: Bool) async {}
 
     package func send(_ request: SendRequest) async throws(SendError) -> SendReport {
         throw SendError(.unreachable, "a browser takes what it fetches: share it with waft web")

@@ -40,7 +40,7 @@ package struct SharePeers: Sendable {
     package func events(for limit: Duration?) -> AsyncStream<Event> {
         AsyncStream { continuation in
             let task = Task {
-                for await event in finder.peers(for: limit) {
+                for await event in finder.peers(for: limit, isWatched: true) {
                     switch event {
                     case .found(let peer): continuation.yield(.found(row(peer)))
                     case .gone(let id): continuation.yield(.gone(id))

@@ -41,7 +41,10 @@ package struct PeerFinder: Sendable {
     /// - Parameters:
     ///   - limit: how long to look; nil: until the stream is dropped.
     ///   - scanning: whether also each address of the own networks is asked, which can take longer than `limit`.
-    package func peers(for limit: Duration?, scanning: Bool = false) -> AsyncStream<PeerEvent> {
+    ///   - isWatched: whether somebody looks at the peers, so that one that was killed must soon be gone.
+    package func peers(
+        for limit: Duration?, scanning: Bool = false, isWatched: Bool = false
+    ) -> AsyncStream<PeerEvent> {
         AsyncStream { continuation in
             let task = Task {
                 if !searches { continuation.yield(.trouble("discovery is off: peers are reached by address only")) }
@@ -53,7 +56,9 @@ package struct PeerFinder: Sendable {
                             for address in scanned?.recent() ?? [] {
                                 tasks.addTask { await askScanned(address, continuation) }
                             }
-                            for endpoint in endpoints { tasks.addTask { await endpoint.search(continuation) } }
+                            for endpoint in endpoints {
+                                tasks.addTask { await endpoint.search(continuation, isWatched: isWatched) }
+                            }
                         }
                     }
                     if let limit {
