@@ -84,6 +84,22 @@ struct ConformanceTests {
         }
     }
 
+    @Test(
+        "a program that asks right after another one hears of a service before the list counts as complete",
+        arguments: pairs)
+    func askedSoonAgain(pair: Pair) async throws {
+        try await between(pair) { lab, kitchen, study in
+            try await kitchen.publish("abc")
+            for _ in 0..<3 {
+                let probe = try Probe(lab, "study", "--via", pair.browser.rawValue)
+                try await probe.tell("browse _waft._tcp")
+                let first = try await probe.hears("updated", or: "allForNow")
+                #expect(first.instance == "abc")
+                await probe.end()
+            }
+        }
+    }
+
     @Test("a host name of the embedded responder tells nothing of the host")
     func hostName() async throws {
         try await between(Pair(publisher: .embedded, browser: .embedded)) { _, kitchen, study in

@@ -56,6 +56,14 @@ actor Probe {
         throw Silence(awaited: event, heard: heard)
     }
 
+    /// Reads until one of two events comes.
+    func hears(_ event: String, or other: String) async throws -> Report {
+        while let report = try await nextReport(isNews: true) {
+            if [event, other].contains(report.event) { return report }
+        }
+        throw Silence(awaited: event, heard: heard)
+    }
+
     /// Reads until each of the instances has a report, in any order.
     @discardableResult
     func hears(_ event: String, all instances: Set<String>) async throws -> [Report] {

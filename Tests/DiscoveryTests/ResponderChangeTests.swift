@@ -187,7 +187,7 @@ struct ResponderChangeTests {
             try await listener.tell("join 5353")
             try await listener.hears("joined")
             // From here on Avahi's own questions say that the answer is known.
-            let question = AvahiDirectory.question("_waft._tcp")
+            let question = LinkQuestion.message("_waft._tcp")
             let heard = try await listener.hears("heard") { $0.key == String(decoding: question, as: UTF8.self) }
             #expect(heard.addresses?.first?.port == 5_353)
         }

@@ -121,6 +121,16 @@ struct PeerFinderTests {
         #expect(target.addresses == [new])
     }
 
+    @Test("waits for a second peer of the name until those in view have answered, and a while after a late first one")
+    func settled() {
+        let began = ContinuousClock.now
+        func wait(_ found: Int) -> Duration {
+            PeerFinder.settled(since: began, found: began + .milliseconds(found)) - began
+        }
+        #expect(wait(0) == .milliseconds(150) && wait(100) == .milliseconds(150) && wait(120) == .milliseconds(170))
+        #expect(wait(1_000) == .milliseconds(1_150))
+    }
+
     @Test("takes a host of that name if no peer has it, long before the search ends")
     func host() async throws {
         let finder = PeerFinder(endpoints: [ScriptedEndpoint(dialect: .keyed, peers: [])], searches: true)

@@ -22,13 +22,16 @@ int CLinuxShims_dns_query(const char *name, int type, int seconds, uint8_t *answ
     return length < size ? length : size;
 }
 
-int CLinuxShims_dns_record(const uint8_t *answer, int size, int number, struct CLinuxShims_dns_record *record) {
+int CLinuxShims_dns_record(
+    const uint8_t *answer, int size, int isAdditional, int number, struct CLinuxShims_dns_record *record) {
+    ns_sect section = isAdditional ? ns_s_ar : ns_s_an;
     ns_msg message;
     ns_rr read;
     memset(record, 0, sizeof *record);
     if (ns_initparse(answer, size, &message) != 0) return -1;
-    if (number >= ns_msg_count(message, ns_s_an)) return 0;
-    if (ns_parserr(&message, ns_s_an, number, &read) != 0) return -1;
+    if (number >= ns_msg_count(message, section)) return 0;
+    if (ns_parserr(&message, section, number, &read) != 0) return -1;
+    strcpy(record->name, ns_rr_name(read));
     record->type = ns_rr_type(read);
     record->data = ns_rr_rdata(read);
     record->length = ns_rr_rdlen(read);

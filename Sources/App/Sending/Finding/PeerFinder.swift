@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import SecureTransport
 package import Sharing
+import Streams
 
 /// Finds peers by all dialects.
 package struct PeerFinder: Sendable {
@@ -203,8 +204,21 @@ package struct PeerFinder: Sendable {
         endpoints.reversed().lazy.compactMap { $0.target(host: host, port: port) }.first
     }
 
-    /// How long a second peer of the same name has to make itself known.
+    /// How long a second peer of the same name has to make itself known: machines in view are asked at once, and answer
+    /// within 120 ms (RFC 6762, 6).
     private static let settling: Duration = .milliseconds(150)
+    /// The part of it that begins with the first such peer: both were asked at the same time.
+    private static let headStart: Duration = .milliseconds(50)
+
+    /// The end of the wait for a second peer of the same name.
+    /// - Parameters:
+    ///   - began: when all were asked.
+    ///   - found: when the first one was found. One that was not found by the first question may have begun to listen
+    ///     since, and a second one with it.
+    static func settled(since began: ContinuousClock.Instant, found: ContinuousClock.Instant) -> ContinuousClock.Instant
+    {
+        found - began < settling ? max(began + settling, found + headStart) : found + settling
+    }
 
     /// How long a peer has to make itself known, once its name is known to be that of a host.
     private static let hostPatience: Duration = .seconds(1)
@@ -280,6 +294,7 @@ package struct PeerFinder: Sendable {
         var matches: [PeerID: FoundPeer] = [:]
         var nameless: Set<PeerID> = []
         var named: [PeerID: Introduction] = [:]
+        let began = ContinuousClock.now
         let (found, feed) = AsyncStream<PeerEvent?>.makeStream()
         let search = Task {
             for await event in peers(for: limit) { feed.yield(event) }
@@ -301,8 +316,9 @@ package struct PeerFinder: Sendable {
             if let card = peer.card { named[peer.id] = introduction(of: peer.id, callingItself: card.name) }
             guard Self.matches(peer, name), expected == nil || peer.id == expected else { continue }
             if matches.isEmpty {
+                let end = Self.settled(since: began, found: .now)
                 Task {
-                    try? await Task.sleep(for: Self.settling)
+                    await Patience.wait(until: end)
                     feed.yield(nil)
                 }
             }

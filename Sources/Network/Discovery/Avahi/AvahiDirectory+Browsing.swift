@@ -14,6 +14,10 @@ final class ActiveBrowse {
         var browser: AvahiObject?
         /// Asks the link besides the browser.
         var asking: Task<Void, Never>?
+        /// The first question, while its answers count.
+        var question: LinkQuestion?
+        /// Its answers, by instance, as far as the browser does not know more.
+        var answers: [String: DiscoveredService] = [:]
         var assembly = ServiceAssembly()
         /// At work: they continue to listen after their first answer.
         var resolvers: [Sighting: AvahiObject] = [:]
@@ -131,6 +135,7 @@ extension AvahiDirectory {
     private func disappeared(_ sighting: Sighting, _ browse: ActiveBrowse) {
         guard browse.session.assembly.contains(sighting) else { return }
         browse.session.assembly.remove(sighting)
+        browse.session.answers[sighting.instance] = nil
         browse.session.unanswered.remove(sighting)
         if !endResolver(sighting, browse) { browse.session.line.removeAll { $0 == sighting } }
         resolveNext()
@@ -204,13 +209,42 @@ extension AvahiDirectory {
     /// Sends the present state of an instance to the consumer, if it has changed.
     private func tell(_ instance: String, _ browse: ActiveBrowse) {
         let own = network?.snapshot.ownAddresses ?? []
-        let event =
-            if let service = browse.session.assembly.service(instance, ownAddresses: own) {
-                browse.ledger.update(service)
-            } else {
-                browse.ledger.remove(instance)
-            }
-        if let event { browse.mailbox.post(event) }
+        let answer = browse.session.answers[instance]
+        guard let service = browse.session.assembly.service(instance, ownAddresses: own) else {
+            // If the machine itself has answered, the browser does not know it yet.
+            if answer == nil, let event = browse.ledger.remove(instance) { browse.mailbox.post(event) }
+            return
+        }
+        // The addresses become known one by one; the answer has had them all.
+        if let answer, answer.txt == service.txt, Set(service.addresses).isSubset(of: answer.addresses) { return }
+        browse.session.answers[instance] = nil
+        if let event = browse.ledger.update(service) { browse.mailbox.post(event) }
+    }
+
+    /// An answer to the first question. The browser knows better.
+    func answered(_ identifier: ObjectIdentifier, _ service: DiscoveredService) {
+        let own = network?.snapshot.ownAddresses ?? []
+        guard let browse = browses[identifier],
+            browse.session.assembly.service(service.instance, ownAddresses: own) == nil,
+            browse.session.answers[service.instance] != nil
+                || browse.session.answers.count < DiscoveryLimits.services
+        else { return }
+        var service = service
+        // A machine answers on each link, and by each family.
+        let known = browse.session.answers[service.instance]?.addresses ?? []
+        service.addresses = Array(
+            Set(service.addresses + known).sorted().prefix(DiscoveryLimits.addressesPerService))
+        browse.session.answers[service.instance] = service
+        if let event = browse.ledger.update(service) { browse.mailbox.post(event) }
+    }
+
+    /// The browser has heard all that there is: an answer that it does not know was wrong, or has become so.
+    func endQuestion(_ identifier: ObjectIdentifier) {
+        guard let browse = browses[identifier] else { return }
+        let answers = browse.session.answers.keys.sorted()
+        browse.session.question = nil
+        browse.session.answers = [:]
+        answers.forEach { tell($0, browse) }
     }
 
     private func tellIfAll(_ browse: ActiveBrowse) {

@@ -17,7 +17,7 @@ actor AvahiDirectory: ServiceDirectory {
     let backend: Backend
     private(set) var denied: InterfacePatterns
     let logger: Logger
-    private let loop: AvahiLoop
+    let loop: AvahiLoop
 
     /// Nil while the directory has no user, and between the loss of a responder and the next try.
     var responder: (any Responder)?

@@ -5,7 +5,7 @@ internal import Glibc
 /// A socket of one address family in a multicast group. Lives and is dropped on the loop's thread.
 ///
 /// It hears only the group, and only on the interfaces that it has joined: other programs of this machine may have joined
-/// other interfaces.
+/// other interfaces. Or it asks the group from a port of its own, and hears the answers that come to this port.
 final class MulticastSocket {
     let family: ServiceAddress.Family
     /// An own address on each interface, in network order, by the interface's index.
@@ -17,14 +17,18 @@ final class MulticastSocket {
     /// In network order.
     private let group: [UInt8]
     private let port: UInt16
+    private let asks: Bool
     private var watch: ReadWatch?
     /// For the next datagram.
     private var buffer = [UInt8](repeating: 0, count: DiscoveryLimits.datagramBytes)
 
-    /// - Parameter group: 4 or 16 bytes, in network order.
+    /// - Parameters:
+    ///   - group: 4 or 16 bytes, in network order.
+    ///   - port: that of the group.
+    ///   - asks: whether it hears answers to a port of its own, and not the group.
     /// - Throws: ``DiscoveryError`` `.multicastUnavailable`.
-    init(group: [UInt8], port: UInt16) throws(DiscoveryError) {
-        (self.group, self.port) = (group, port)
+    init(group: [UInt8], port: UInt16, asks: Bool = false) throws(DiscoveryError) {
+        (self.group, self.port, self.asks) = (group, port, asks)
         family = group.count == 4 ? .ipv4 : .ipv6
         let kind = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         file = socket(family == .ipv4 ? AF_INET : AF_INET6, kind, 0)
@@ -44,7 +48,7 @@ final class MulticastSocket {
     }
 
     private func configure() -> Bool {
-        let isShared = set(SOL_SOCKET, SO_REUSEADDR, Int32(1)) && set(SOL_SOCKET, SO_REUSEPORT, Int32(1))
+        let isShared = asks || set(SOL_SOCKET, SO_REUSEADDR, Int32(1)) && set(SOL_SOCKET, SO_REUSEPORT, Int32(1))
         switch family {
         case .ipv4:
             let level = Int32(IPPROTO_IP)
@@ -64,7 +68,10 @@ final class MulticastSocket {
     /// Linux gives a datagram of IPv4 that only one socket should hear to any socket with the same binding, port and user,
     /// if they share the port by SO_REUSEPORT (6.18). So the processes of one user should join the same interfaces.
     private func open() -> Bool {
-        withPlace(family == .ipv4 ? group : [UInt8](repeating: 0, count: 16), interface: 0) { bind(file, $0, $1) } == 0
+        let anywhere = [UInt8](repeating: 0, count: group.count)
+        return withPlace(family == .ipv4 && !asks ? group : anywhere, port: asks ? 0 : port, interface: 0) {
+            bind(file, $0, $1)
+        } == 0
     }
 
     /// Reports that datagrams can be taken.
@@ -129,7 +136,7 @@ final class MulticastSocket {
         joined.sorted().count { index in
             // The scope of the address does the same for IPv6.
             if family == .ipv4, !set(Int32(IPPROTO_IP), IP_MULTICAST_IF, membership(index)) { return false }
-            return withPlace(group, interface: index) {
+            return withPlace(group, port: port, interface: index) {
                 Int32(sendto(file, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, $1))
             } >= 0
         }
@@ -148,7 +155,7 @@ final class MulticastSocket {
         var isWhole: Bool { byteCount <= DiscoveryLimits.datagramBytes }
     }
 
-    /// The next datagram to the group, or nil if none waits.
+    /// The next datagram to the group, or to the port that asks, or nil if none waits.
     func take() -> Taken? {
         while true {
             var ends = CLinuxShims_datagram_ends()
@@ -161,7 +168,7 @@ final class MulticastSocket {
             }
             let size = Int(ends.address_bytes)
             let isToGroup = withUnsafeBytes(of: ends.destination) { $0.prefix(size).elementsEqual(group) }
-            guard isToGroup, joined.contains(ends.interface) else { continue }
+            guard isToGroup || asks, joined.contains(ends.interface) else { continue }
             let source = withUnsafeBytes(of: ends.source) { Array($0.prefix(size)) }
             return Taken(interface: ends.interface, port: ends.port, source: source, byteCount: count)
         }
@@ -178,7 +185,7 @@ final class MulticastSocket {
 
     /// - Parameter interface: the scope of an IPv6 address; 0 for none.
     private func withPlace(
-        _ address: [UInt8], interface: UInt32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+        _ address: [UInt8], port: UInt16, interface: UInt32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) -> Int32 {
         switch family {
         case .ipv4:

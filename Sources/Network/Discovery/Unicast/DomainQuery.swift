@@ -13,6 +13,8 @@ enum DomainQuery {
     }
 
     struct Record: Sendable, Hashable {
+        /// The name that has the record, in presentation form.
+        var name = ""
         /// The target of a PTR or SRV record, in presentation form: with escapes, without the last dot.
         var target = ""
         /// Of an SRV record.
@@ -29,7 +31,7 @@ enum DomainQuery {
     /// How long one name server may take.
     private static let seconds: Int32 = 2
     /// Records of an answer that are read.
-    private static let maximumRecords = 256
+    static let maximumRecords = 256
 
     /// Blocks, for some seconds at most.
     ///
@@ -45,17 +47,33 @@ enum DomainQuery {
 
     /// - Parameter answer: a whole message.
     static func records(in answer: [UInt8], _ type: RecordType) -> [Record] {
-        var records: [Record] = []
+        all(in: answer, isAdditional: false, limit: maximumRecords).filter { $0.type == type }.map(\.record)
+    }
+
+    /// The records of the types above, up to a malformed one.
+    ///
+    /// - Parameters:
+    ///   - answer: a whole message.
+    ///   - isAdditional: whether the additional records are read, and not the answers.
+    ///   - limit: records that are read.
+    static func all(
+        in answer: [UInt8], isAdditional: Bool, limit: Int
+    ) -> [(type: RecordType, record: Record)] {
+        var records: [(RecordType, Record)] = []
         answer.withUnsafeBufferPointer { bytes in
             var read = CLinuxShims_dns_record()
-            for number in 0..<Int32(maximumRecords) {
-                guard CLinuxShims_dns_record(bytes.baseAddress, Int32(bytes.count), number, &read) == 1 else { return }
-                guard Int32(read.type) == type.rawValue else { continue }
-                let target = withUnsafeBytes(of: &read.target) { $0.prefix { $0 != 0 }.map { $0 } }
+            for number in 0..<Int32(limit) {
+                let state = CLinuxShims_dns_record(
+                    bytes.baseAddress, Int32(bytes.count), isAdditional ? 1 : 0, number, &read)
+                guard state == 1 else { return }
+                guard let type = RecordType(rawValue: Int32(read.type)) else { continue }
+                let name = withUnsafeBytes(of: &read.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+                let target = withUnsafeBytes(of: &read.target) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                let data = Array(UnsafeBufferPointer(start: read.data, count: Int(read.length)))
                 records.append(
-                    Record(
-                        target: String(decoding: target, as: UTF8.self), priority: read.priority, port: read.port,
-                        data: Array(UnsafeBufferPointer(start: read.data, count: Int(read.length)))))
+                    (type, Record(name: name, target: target, priority: read.priority, port: read.port, data: data)))
             }
         }
         return records

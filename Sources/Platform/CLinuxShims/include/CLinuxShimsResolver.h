@@ -9,6 +9,8 @@
 
 /// A record of an answer.
 struct CLinuxShims_dns_record {
+    /// The name that has the record, in presentation form, ended by NUL.
+    char name[CLINUXSHIMS_DNS_NAME];
     /// As in RFC 1035, 3.2.2.
     uint16_t type;
     /// Of an SRV record (RFC 2782).
@@ -27,9 +29,10 @@ struct CLinuxShims_dns_record {
 /// answered.
 int CLinuxShims_dns_query(const char *name, int type, int seconds, uint8_t *answer, int size);
 
-/// Reads the record of that number in the answer section, from 0: 1 if it is there, 0 behind the last one, -1 if the
-/// answer is malformed.
-int CLinuxShims_dns_record(const uint8_t *answer, int size, int number, struct CLinuxShims_dns_record *record);
+/// Reads the record of that number, from 0, in the answer section, or among the additional records: 1 if it is there,
+/// 0 behind the last one, -1 if the answer is malformed.
+int CLinuxShims_dns_record(
+    const uint8_t *answer, int size, int isAdditional, int number, struct CLinuxShims_dns_record *record);
 
 /// Copies the domain of that number in the search list of resolv.conf(5), from 0: 1 if it is there, 0 behind the last one.
 int CLinuxShims_dns_search_domain(int number, char *domain, int size);
