@@ -4,12 +4,16 @@ import HTTPChannel
 import SecureTransport
 import Settings
 import Sharing
+import Streams
 import Synchronization
 
 extension AirDropEndpoint {
     /// Timeout for a peer to send its name, and number of attempts: at the first, the peer often is only waking up.
     private static let discoverTimeout: Duration = .seconds(3)
     private static let discoverAttempts = 3
+    /// The pause before a peer is asked. Each Waft has AirDrop too, and a search for its name ends before that: the key for
+    /// the question takes 0.1 s of a processor.
+    private static let patience: Duration = .milliseconds(200)
     /// Peers in view that are asked: anybody on the link can announce thousands.
     private static let peersInView = 256
 
@@ -25,6 +29,7 @@ extension AirDropEndpoint {
                     let target = Self.target(of: service)
                     guard view.enter(service.instance, at: target) else { continue }
                     group.addTask {
+                        await Patience.wait(for: Self.patience)
                         guard let peer = await self.ask(target) else { return }
                         if view.show(service.instance, at: target) { found.yield(.found(peer)) }
                     }
