@@ -30,7 +30,7 @@ COLUMNS = [
     ("port", "port s", 1, "{:.3f}"), ("sender_user", "snd user", 1, "{:.2f}"), ("sender_system", "snd sys", 1, "{:.2f}"),
     ("sender_memory", "snd MiB", 1, "{:.0f}"), ("receiver_user", "rcv user", 1, "{:.2f}"),
     ("receiver_system", "rcv sys", 1, "{:.2f}"), ("receiver_memory", "rcv MiB", 1, "{:.0f}"),
-    ("calls", "calls/GB", 1, "{:.0f}"), ("wakeups", "wake-ups/s", 1, "{:.1f}"), ("memory", "MiB", 1, "{:.1f}"),
+    ("processor", "processor ms", 1, "{:.1f}"), ("calls", "calls/GB", 1, "{:.0f}"), ("wakeups", "wake-ups/s", 1, "{:.1f}"), ("memory", "MiB", 1, "{:.1f}"),
 ]
 
 
@@ -38,7 +38,8 @@ def table(case, rows):
     shown = [column for column in COLUMNS if any(column[0] in row for row in rows.values())]
     lines = [f"\n## {case}\n", "| who | " + " | ".join(c[1] for c in shown) + " | of the first |",
              "|---|" + "---:|" * (len(shown) + 1)]
-    first = next(iter(rows.values())).get("wall")
+    compared = next((key for key in ["wall", "processor"] if key in next(iter(rows.values()))), None)
+    first = next(iter(rows.values())).get(compared)
     for name, row in rows.items():
         cells = []
         for key, _, _, form in shown:
@@ -50,7 +51,7 @@ def table(case, rows):
             if key == "wall":
                 text += " ({}–{})".format(form.format(value["least"]), form.format(value["most"]))
             cells.append(text)
-        ratio = f"{row['wall']['median'] / first['median']:.2f}" if first and "wall" in row else ""
+        ratio = f"{row[compared]['median'] / first['median']:.2f}" if first and compared in row else ""
         lines.append(f"| {name} | " + " | ".join(cells) + f" | {ratio} |")
     return "\n".join(lines)
 

@@ -14,6 +14,7 @@ from airdrop import airdrop
 from contestants import (
     Measured, Path, WaftReceiver, end, environment, forgotten, reference, references, rsync, scp, tar, together, waft)
 from delivery import delivery
+from inbox import stranger, verify
 from localsend import localsend
 from nearby import appears, leaves, named, reached
 from web import web
@@ -311,4 +312,4 @@ def curves(places):
 
 CASES = {case.__name__: case for case in [
     large, protected, small, tiny, single, uncached, four, twenty, cold, link, named, appears, leaves, reached, delivery,
-    idle, calls, airdrop, localsend, web, crowd, curves]}
+    idle, calls, airdrop, localsend, web, crowd, verify, stranger, curves]}
