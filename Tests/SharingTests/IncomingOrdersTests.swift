@@ -239,7 +239,7 @@ private struct IncomingWorld: OrderedWorld {
             inbox, journal, unsettled: unsettled, turn: turn, storings: turn.storings, isDelivered: { _ in true })
         let transfer = IncomingTransfer(
             offer: offer, verdict: Verdict(all: .accepted, count: goods.count), peer: Self.peer, binding: binding,
-            storage: storage, maximumBytes: quota, earlier: earlier
+            storage: storage, bound: quota.map { ContentsBound(bytes: $0) }, earlier: earlier
         ) { [handed, progress] report in
             switch report {
             case .stored(let arrivals):

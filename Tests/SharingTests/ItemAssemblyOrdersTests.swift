@@ -17,7 +17,8 @@ private final class Assembly {
     var order: ItemAssembly
 
     init(_ items: [OfferedItem], _ verdict: Verdict, _ binding: OfferBinding, _ maximumBytes: UInt64?) {
-        order = ItemAssembly(items: items, verdict: verdict, binding: binding, maximumBytes: maximumBytes)
+        order = ItemAssembly(
+            items: items, verdict: verdict, binding: binding, bound: maximumBytes.map { ContentsBound(bytes: $0) })
     }
 }
 

@@ -253,7 +253,7 @@ struct ItemAssemblyTests {
         for offset in [none, kept] {
             var order = ItemAssembly(
                 items: [file(nil), file(nil)], verdict: Verdict(items: [.accepted, .accepted]),
-                maximumBytes: 2 * Limits.entryBytes + 4)
+                bound: ContentsBound(bytes: 2 * Limits.entryBytes + 4))
             for number in 0..<2 {
                 try order.beginItem(number)
                 var entry = FileEntry(path: nil, executable: false, modified: nil, size: 3)

@@ -1,4 +1,5 @@
 import Digests
+import Synchronization
 import TestSupport
 import Testing
 import UniformTypes
@@ -195,6 +196,46 @@ struct StrangerQuotaTests {
         #expect(inbox.kept.count == 1)
         for name in ["a", "b", "c"] { try await breakOff(name, from: .sample(2)) }
         #expect(inbox.kept.count == 4)
+    }
+
+    /// A journal that has items which people have taken out, and counts the looks at the disk.
+    private final class TakenOut: OccupancyReading {
+        let looks = Mutex(0)
+        private let recorded: UInt64
+        private let lying: UInt64
+
+        init(recorded: UInt64, lying: UInt64) { (self.recorded, self.lying) = (recorded, lying) }
+
+        func occupied(by peer: PeerID, exactAbove bound: UInt64) -> UInt64 {
+            guard recorded > bound else { return recorded }
+            looks.withLock { $0 += 1 }
+            return lying
+        }
+    }
+
+    @Test(
+        "looks the earlier items up only for a transfer of unknown size that is about to exceed it",
+        arguments: [
+            (0, 0, true), (4 * one, 0, true), (4 * one + 1, 1, true), (5 * one, 1, true), (5 * one + 1, 1, false),
+        ])
+    func lookedUp(bytes: UInt64, looks: Int, fits: Bool) async throws {
+        // By the journal five are left, and six by the disk; the file itself counts for one.
+        let occupancy = TakenOut(recorded: 3 * Self.one, lying: 2 * Self.one)
+        let quota = StrangerQuota(limit: 8 * Self.one, isStranger: { _ in true }, occupancy: occupancy)
+        let reception = reception(try #require(quota))
+        let offer = Offer.sample(items: 1, size: nil)
+        #expect(await reception.judge(offer, from: .sample(1)).acceptsAnything)
+        let transfer = try reception.begin(offer.transfer, from: .sample(1))
+        try transfer.beginItem(0)
+        try transfer.beginFile(FileEntry(path: nil, executable: false, modified: nil, size: nil))
+        let contents = [UInt8](repeating: 1, count: Int(bytes))
+        if fits {
+            try contents.withUnsafeBytes { try transfer.write($0) }
+        } else {
+            let fault = #expect(throws: TransferError.self) { try contents.withUnsafeBytes { try transfer.write($0) } }
+            #expect(fault?.code == .noRoom)
+        }
+        #expect(occupancy.looks.withLock { $0 } == looks)
     }
 
     @Test("ends what brings more than that without having said its size")

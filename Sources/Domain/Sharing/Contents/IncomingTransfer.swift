@@ -54,7 +54,7 @@ package final class IncomingTransfer {
 
     /// - Parameters:
     ///   - binding: how strictly the contents must match the offer.
-    ///   - maximumBytes: maximum bytes, by `Footprint`, of the whole transfer; nil: only the sizes in the offer limit it.
+    ///   - bound: bounds the whole transfer; nil: only the sizes in the offer limit it.
     ///   - earlier: the arrivals of earlier attempts at this transfer.
     package init(
         offer: Offer,
@@ -62,14 +62,14 @@ package final class IncomingTransfer {
         peer: PeerID,
         binding: OfferBinding = .exact,
         storage: ArrivalStorage,
-        maximumBytes: UInt64? = nil,
+        bound: ContentsBound? = nil,
         earlier: [Arrival] = [],
         report: @escaping @Sendable (Report) -> Void
     ) {
         (self.offer, self.verdict, self.peer) = (offer, verdict, peer)
         (self.storage, self.policy, self.report) = (storage, binding.policy, report)
         digestAlgorithm = verdict.digest
-        assembly = ItemAssembly(items: offer.items, verdict: verdict, binding: binding, maximumBytes: maximumBytes)
+        assembly = ItemAssembly(items: offer.items, verdict: verdict, binding: binding, bound: bound)
         batch = CommitBatch(offer, verdict, from: peer, into: storage, earlier: earlier)
         fileSums = ContentSums(verdict.digest)
     }

@@ -52,17 +52,17 @@ package struct ItemAssembly: ~Copyable {
     private let policy: ContentsPolicy
     private let items: [OfferedItem]
     private let answers: [ItemVerdict]
-    private let quota: UInt64?
+    private var bound: ContentsBound?
 
     /// - Parameters:
     ///   - items: the offer's.
     ///   - verdict: the answer that was given to it, as many items.
-    ///   - maximumBytes: maximum bytes, by `Footprint`, of the whole transfer; nil: only the sizes in the offer limit it.
+    ///   - bound: bounds the whole transfer; nil: only the sizes in the offer limit it.
     package init(
-        items: [OfferedItem], verdict: Verdict, binding: OfferBinding = .exact, maximumBytes: UInt64? = nil
+        items: [OfferedItem], verdict: Verdict, binding: OfferBinding = .exact, bound: ContentsBound? = nil
     ) {
         self.items = items
-        (self.answers, self.quota) = (verdict.items, maximumBytes)
+        (self.answers, self.bound) = (verdict.items, bound)
         self.policy = binding.policy
         self.states = verdict.items.map { $0.answer == .accepted ? .awaited : .refused }
     }
@@ -293,14 +293,13 @@ package struct ItemAssembly: ~Copyable {
         guard item.entries <= (items[number].kind == .tree ? allowed - 1 : allowed) else { throw Self.tooMuch }
     }
 
-    private func checkQuota(bytes: UInt64, entries: UInt64) throws(TransferError) {
-        guard let quota,
-            Footprint(bytes: receivedBytes + bytes, entries: receivedEntries + entries).bytes > quota
-        else { return }
+    private mutating func checkQuota(bytes: UInt64, entries: UInt64) throws(TransferError) {
+        let coming = Footprint(bytes: receivedBytes + bytes, entries: receivedEntries + entries).bytes
+        guard bound?.includes(coming) == false, let bytes = bound?.bytes else { return }
         throw TransferError(
             .noRoom,
             "over the limit for one stranger, where each file and folder counts for "
-                + "\(ByteCount.text(Limits.entryBytes)) more; \(ByteCount.text(quota)) were left")
+                + "\(ByteCount.text(Limits.entryBytes)) more; \(ByteCount.text(bytes)) were left")
     }
 
     private static func outOfOrder(_ what: String) -> TransferError {

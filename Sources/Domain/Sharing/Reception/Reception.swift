@@ -129,7 +129,7 @@ package final class Reception: Sendable {
             storage: ArrivalStorage(
                 inbox, journal, unsettled: items.unsettled, turn: accepted.turn, storings: accepted.storings,
                 isDelivered: { [items] in items.takes($0) }),
-            maximumBytes: bound(accepted, from: peer),
+            bound: bound(accepted, from: peer),
             earlier: earlier
         ) { [items, events] report in
             switch report {
@@ -141,21 +141,20 @@ package final class Reception: Sendable {
     }
 
     /// Bounds the contents of a stranger, and the parts that are kept of it, by its quota.
-    /// - Returns: the most bytes of the contents; nil for no bound.
-    private func bound(_ accepted: TransferLedger.Accepted, from peer: PeerID) -> UInt64? {
+    /// - Returns: the bound of the contents; nil for none.
+    private func bound(_ accepted: TransferLedger.Accepted, from peer: PeerID) -> ContentsBound? {
         let offer = accepted.offer
         // Known sizes were judged with the offer; only unknown ones need a bound here.
-        let maximumBytes =
+        let bound =
             offer.items.contains { $0.size == nil || $0.entries == nil }
-            ? rules.quota?.allowance(
-                for: peer, underWay: transfers.footprint(of: peer, besides: offer.transfer), isExact: true) : nil
+            ? rules.quota?.bound(for: peer, underWay: transfers.footprint(of: peer, besides: offer.transfer)) : nil
         // The stranger's kept parts count as well, and are removed to make room for new contents.
         if let most = rules.quota?.allowance(for: peer, underWay: transfers.footprint(of: peer)) {
             inbox.boundKept(
                 of: peer, to: most, besides: offer.items,
                 protections: accepted.verdict.items.map(\.destination).map { $0.protection ?? .none })
         }
-        return maximumBytes
+        return bound
     }
 
     /// Lets an accepted transfer wait for its contents for so long from now.

@@ -1,7 +1,7 @@
 /// Reads a stranger's share of the Inbox, so that the domain can limit it.
 package protocol OccupancyReading: Sendable {
     /// Bytes, by `Footprint`, that are in the Inbox and came from this peer. May block on the disk.
-    /// - Parameter bound: up to it, items that people took out by hand may still count.
+    /// - Parameter bound: up to it, items that people took out by hand may still count; `.max`: none is looked up.
     func occupied(by peer: PeerID, exactAbove bound: UInt64) throws(JournalError) -> UInt64
 }
 
@@ -68,15 +68,37 @@ package struct StrangerQuota: Sendable {
     /// Whether a peer has a quota.
     package func bounds(_ peer: PeerID) -> Bool { limit > 0 && isStranger(peer) }
 
-    /// Bytes, by `Footprint`, that a transfer may bring in addition to those stored or accepted before.
+    /// Bytes, by `Footprint`, that may come in addition to those stored or accepted before.
     ///
-    /// - Parameter isExact: whether no item that people took out by hand may count.
     /// - Returns: nil if there is no bound.
-    package func allowance(for peer: PeerID, underWay: UInt64, isExact: Bool = false) -> UInt64? {
+    package func allowance(for peer: PeerID, underWay: UInt64) -> UInt64? {
         let limit = limit
         guard limit > 0, isStranger(peer) else { return nil }
-        let (used, overflow) = ((try? occupancy.occupied(by: peer, exactAbove: isExact ? 0 : limit / 2)) ?? 0)
-            .addingReportingOverflow(underWay)
+        return Self.left(of: limit, occupied(by: peer, exactAbove: limit / 2), underWay)
+    }
+
+    /// Bounds the contents of one transfer whose size is unknown. A peer decides how many items it has here: they are
+    /// looked up only if the transfer comes to the bound that the journal knows.
+    ///
+    /// - Returns: nil if there is no bound.
+    package func bound(for peer: PeerID, underWay: UInt64) -> ContentsBound? {
+        let limit = limit
+        guard limit > 0, isStranger(peer) else { return nil }
+        let recorded = occupied(by: peer, exactAbove: .max)
+        return ContentsBound(bytes: Self.left(of: limit, recorded, underWay)) { [self] in
+            // The journal has more items by now, perhaps of this transfer: only those that people took out matter.
+            let now = occupied(by: peer, exactAbove: .max)
+            let taken = now - min(occupied(by: peer, exactAbove: 0), now)
+            return Self.left(of: limit, recorded - min(taken, recorded), underWay)
+        }
+    }
+
+    private func occupied(by peer: PeerID, exactAbove bound: UInt64) -> UInt64 {
+        (try? occupancy.occupied(by: peer, exactAbove: bound)) ?? 0
+    }
+
+    private static func left(of limit: UInt64, _ lying: UInt64, _ underWay: UInt64) -> UInt64 {
+        let (used, overflow) = lying.addingReportingOverflow(underWay)
         return overflow || used > limit ? 0 : limit - used
     }
 
