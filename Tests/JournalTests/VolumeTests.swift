@@ -68,6 +68,49 @@ struct VolumeTests {
         #expect(compiled.filter { $0.value > 0 } == [:])
     }
 
+    @Test(
+        "finds the earlier arrivals of an item in as many steps, however many the peer has of its name",
+        arguments: [(false, false), (true, false), (true, true)])
+    func earlier(areOfOneSize: Bool, areCalls: Bool) throws {
+        /// The steps of SQLite's machine that the search takes among so many arrivals.
+        func steps(_ count: Int) throws -> Int32 {
+            let folder = TemporaryFolder()
+            let journal = try Journal(folder: folder.path)
+            let facts = (1...count).map { number in
+                var facts = sampleFacts(0)
+                facts.size = areOfOneSize ? 5 : UInt64(number)
+                facts.item = OfferedItem(kind: .file, name: safe("a"), type: uniform("public.data"), size: facts.size)
+                return facts
+            }
+            let numbers = try journal.intend(
+                (areCalls ? facts[..<1] : facts[...]).map {
+                    IntendedArrival(facts: $0, identity: nil, isDelivered: false)
+                })
+            try journal.settle(numbers.map { (number: $0, stored: stored("a\($0)")) })
+            if areCalls {
+                for facts in facts.dropFirst() { _ = try journal.sendAgain(facts, of: numbers[0], isDelivered: false) }
+            }
+            let wanted = try #require(facts.last)
+            let found = try journal.earlier(wanted.item, from: wanted.peer, limit: 4)
+            #expect(found.first?.number == ArrivalNumber(Int64(count)))
+            #expect(found.count == (areOfOneSize && !areCalls ? 4 : 1))
+            return journal.queue.unsafeRead { database in
+                var steps: Int32 = 0
+                var statement = sqlite3_next_stmt(database.sqliteConnection, nil)
+                while let current = statement {
+                    if String(cString: sqlite3_sql(current)).contains("AS later") {
+                        steps += sqlite3_stmt_status(current, SQLITE_STMTSTATUS_VM_STEP, 0)
+                    }
+                    statement = sqlite3_next_stmt(database.sqliteConnection, current)
+                }
+                return steps
+            }
+        }
+        let few = try steps(Journal.maximumEarlier)
+        #expect(few > 0)
+        #expect(try steps(10 * Journal.maximumEarlier) <= few + 8)
+    }
+
     @Test("writes down 512 of them in one transaction, or none")
     func oneTransaction() throws {
         let journal = try Journal(folder: folder.path)

@@ -55,16 +55,21 @@ extension Journal {
         }
     }
 
+    /// Arrivals of one name, size and peer that are looked at, at most. A peer decides how many there are, and offers may
+    /// ask for thousands of items.
+    static let maximumEarlier = 64
+
     package func earlier(
         _ item: OfferedItem, from peer: PeerID, limit: Int
     ) throws(JournalError) -> [Arrival] {
         guard let size = item.size else { return [] }
         return try reading("could not read earlier items") { database in
             let statement = try database.cachedStatement(
-                sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
-                    + "WHERE peer = ? AND name = ? AND kind = ? AND size = ? AND entries = ? "
+                sql: "SELECT \(ArrivalRow.columns) FROM (SELECT * FROM arrivals "
+                    + "WHERE peer = ?1 AND name = ?2 AND size = ?4 ORDER BY number DESC LIMIT \(Self.maximumEarlier)"
+                    + ") AS latest WHERE kind = ?3 AND entries = ?5 "
                     + "AND stored_name IS NOT NULL AND NOT EXISTS (SELECT 1 FROM arrivals AS later "
-                    + "WHERE later.again = coalesce(arrivals.again, arrivals.number) AND later.number > arrivals.number) "
+                    + "WHERE later.again = coalesce(latest.again, latest.number) AND later.number > latest.number) "
                     + "ORDER BY number DESC")
             let arguments: StatementArguments = [
                 peer.bareText, item.name.text, item.kind.rawValue, Int64(bitPattern: size),

@@ -62,6 +62,7 @@ enum JournalSchema {
         migrator.registerMigration("occupancy") { database in try database.execute(sql: occupancy) }
         migrator.registerMigration("calls") { database in try database.execute(sql: calls) }
         migrator.registerMigration("own digest") { database in try database.execute(sql: ownDigest) }
+        migrator.registerMigration("sizes") { database in try database.execute(sql: sizes) }
         return migrator
     }
 
@@ -203,6 +204,12 @@ enum JournalSchema {
 
     /// The sender's digest of a tree with executable files on a disk that keeps no executable bits: `digest` has none.
     private static let ownDigest = "ALTER TABLE arrivals ADD COLUMN own_digest TEXT;"
+
+    /// The index finds the earlier arrivals of an item that a sender offers, however many others have its name.
+    private static let sizes = """
+        DROP INDEX arrivals_by_name_and_peer;
+        CREATE INDEX arrivals_by_name_peer_and_size ON arrivals (name, peer, size);
+        """
 
     /// `again`: the arrival that stored the item, of one that only calls for it again. In the occupancy such a call counts
     /// as an empty file.

@@ -20,7 +20,7 @@ package protocol ArrivalJournal: Sendable {
     /// The settled arrivals of a transfer, by number.
     func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalError) -> [Arrival]
     /// Settled arrivals from a peer of the same kind, name, size and entries as an item, the latest first; of
-    /// an item that was sent again only the latest one.
+    /// an item that was sent again only the latest one. With very many of them, only the latest are looked at.
     /// - Parameter limit: maximum number of arrivals.
     func earlier(_ item: OfferedItem, from peer: PeerID, limit: Int) throws(JournalError) -> [Arrival]
     /// The state of an arrival's delivery; nil for an unknown number.
