@@ -32,6 +32,27 @@ struct VerificationTests {
         for arrival in arrivals { #expect(try verify(arrival) == ItemFinding(state: .ok)) }
     }
 
+    @Test("only small files are read ahead, and each is found as it is on the disk then")
+    func readAhead() throws {
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
+        let small = try ["ok", "rotten", "gone", "link"].map { try inbox.receive("text", as: $0) }
+        let others = [
+            try inbox.receive(String(repeating: "x", count: 300_000), as: "large"),
+            try inbox.receiveTree(["a": "1"], as: "tree"),
+        ]
+        for arrival in small { #expect(InboxVerification.readAhead(arrival, inbox: path)) }
+        for arrival in others { #expect(!InboxVerification.readAhead(arrival, inbox: path)) }
+        try rot(path + "/rotten", at: 1)
+        unlink(path + "/gone")
+        unlink(path + "/link")
+        symlink("ok", path + "/link")
+        for arrival in small[2...] { #expect(!InboxVerification.readAhead(arrival, inbox: path)) }
+        let states = try small.map {
+            try InboxVerification.verify($0, arrived: now(), inbox: path, isReadAhead: true).state
+        }
+        #expect(states == [.ok, .changed, .missing, .changed])
+    }
+
     @Test("a flipped bit in a file is found, and also that no program wrote to it")
     func rotten() throws {
         let inbox = try FileInbox(path: path, reserve: .bytes(0))

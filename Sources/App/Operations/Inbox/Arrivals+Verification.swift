@@ -49,6 +49,8 @@ private struct Verification {
 
     /// Arrivals that are read from the journal at a time.
     private static let page = 500
+    /// Arrivals whose files the kernel reads ahead.
+    private static let lead = 64
 
     init(
         inbox: String, arrivals: Arrivals, progressed: @escaping (UInt64, UInt64) -> Void,
@@ -76,9 +78,13 @@ private struct Verification {
             let entries = try arrivals.read { [last] reader throws(JournalError) in
                 try reader.entriesThere(after: last, count: Self.page)
             }
-            for entry in entries {
+            var ahead: [Bool] = []
+            for (index, entry) in entries.enumerated() {
                 try goOn()
-                verify(entry)
+                for next in entries[ahead.count..<min(index + Self.lead, entries.count)] {
+                    ahead.append(InboxVerification.readAhead(next.arrival, inbox: inbox))
+                }
+                verify(entry, isReadAhead: ahead[index])
             }
             guard let end = entries.last else { return }
             last = end.arrival.number
@@ -97,8 +103,8 @@ private struct Verification {
         }
     }
 
-    private mutating func verify(_ listed: JournalEntry) {
-        var (entry, finding) = (listed, finding(listed))
+    private mutating func verify(_ listed: JournalEntry, isReadAhead: Bool = false) {
+        var (entry, finding) = (listed, finding(listed, isReadAhead: isReadAhead))
         // It may have left, or have been sealed or opened, since the journal was read.
         while finding.state != .ok, let now = (try? arrivals.entry(entry.arrival.number)) ?? nil,
             now.arrival != entry.arrival || !now.isThere
@@ -125,10 +131,11 @@ private struct Verification {
         }
     }
 
-    private mutating func finding(_ entry: JournalEntry) -> ItemFinding {
+    private mutating func finding(_ entry: JournalEntry, isReadAhead: Bool = false) -> ItemFinding {
         do {
             return try InboxVerification.verify(
-                entry.arrival, arrived: entry.arrived, inbox: inbox, keys: arrivals.waft.receiver.fileKeys,
+                entry.arrival, arrived: entry.arrived, inbox: inbox, isReadAhead: isReadAhead,
+                keys: arrivals.waft.receiver.fileKeys,
                 progressed: { bytes in
                     read &+= UInt64(bytes)
                     progressed(read, total)
