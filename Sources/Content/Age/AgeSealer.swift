@@ -34,15 +34,30 @@ package struct AgeSealer: ~Copyable, @unchecked Sendable {
     ///
     /// - Parameter recipients: 1 to `AgeHeader.maximumStanzas`.
     package init(to recipients: [AgeRecipient]) throws(AgeError) {
-        guard !recipients.isEmpty else { throw .malformed("there is no recipient") }
-        guard recipients.count <= AgeHeader.maximumStanzas else { throw .unsupported("more than 64 recipients") }
-        let key = FileKey.random()
-        var stanzas: [AgeStanza] = []
-        for recipient in recipients { stanzas.append(try recipient.stanza(for: key)) }
-        let start = try Start(key, stanzas)
+        let start = try Start(to: recipients)
         header = start.header
         chunkKey = start.chunkKey
         cipher = start.cipher
+    }
+
+    /// A whole file whose contents are in memory: without the room that contents need that come in pieces.
+    ///
+    /// - Parameters:
+    ///   - contents: `AgeLayout.chunkBytes` at most.
+    ///   - recipients: as in `init`.
+    package static func file(
+        of contents: UnsafeRawBufferPointer, to recipients: [AgeRecipient]
+    ) throws(AgeError) -> [UInt8] {
+        precondition(contents.count <= AgeLayout.chunkBytes, "more than one chunk")
+        let start = try Start(to: recipients)
+        var file = start.header
+        var cipher = start.cipher
+        let offset = file.count
+        file += repeatElement(0, count: contents.count + AgeLayout.tagBytes)
+        file.withUnsafeMutableBytes { file in
+            cipher.seal(contents, ChaCha20Poly1305.Nonce(chunk: 0, isLast: true), into: file.baseAddress! + offset)
+        }
+        return file
     }
 
     /// - Parameter key: a new one, which `stanzas` seal.
@@ -58,6 +73,15 @@ package struct AgeSealer: ~Copyable, @unchecked Sendable {
         let header: [UInt8]
         let chunkKey: SecretBytes
         let cipher: ChaCha20Poly1305
+
+        init(to recipients: [AgeRecipient]) throws(AgeError) {
+            guard !recipients.isEmpty else { throw .malformed("there is no recipient") }
+            guard recipients.count <= AgeHeader.maximumStanzas else { throw .unsupported("more than 64 recipients") }
+            let key = FileKey.random()
+            var stanzas: [AgeStanza] = []
+            for recipient in recipients { stanzas.append(try recipient.stanza(for: key)) }
+            try self.init(key, stanzas)
+        }
 
         init(_ key: FileKey, _ stanzas: [AgeStanza]) throws(AgeError) {
             var header = AgeHeader.versionLine

@@ -27,12 +27,11 @@ enum SealedText {
     private static let maximumBytes = 1_024
 
     static func seal(_ text: String, to recipients: [AgeRecipient]) throws(AgeError) -> [UInt8] {
-        var sealer = try AgeSealer(to: recipients)
-        var file = sealer.header
         var text = text
-        text.withUTF8 { bytes in sealer.seal(UnsafeRawBufferPointer(bytes)) { file += $0 } }
-        sealer.finish { file += $0 }
-        return file
+        let file = text.withUTF8 { bytes in
+            Result { () throws(AgeError) in try AgeSealer.file(of: UnsafeRawBufferPointer(bytes), to: recipients) }
+        }
+        return try file.get()
     }
 
     static func open(_ file: [UInt8], _ keys: FileKeys) -> String? {

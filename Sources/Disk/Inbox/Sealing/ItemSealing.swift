@@ -32,6 +32,18 @@ struct ItemSealing: Sendable {
         }
     }
 
+    /// A small file whose contents are whole, sealed.
+    ///
+    /// - Parameter contents: `AgeLayout.chunkBytes` at most.
+    /// - Throws: `EIO` if libcrypto cannot seal.
+    func file(of contents: [UInt8]) throws(SystemError) -> [UInt8] {
+        let file = contents.withUnsafeBytes { contents in
+            Result { () throws(AgeError) in try AgeSealer.file(of: contents, to: recipients) }
+        }
+        guard case .success(let file) = file else { throw SystemError(EIO) }
+        return file
+    }
+
     /// Bytes of a sealed file.
     func bytes(ofContents count: UInt64) -> UInt64 {
         UInt64(

@@ -16,18 +16,39 @@ extension StagedFiles {
         return (folder, try SealedName.onDisk(name))
     }
 
-    /// Remembers a sealed file that has ended.
-    func note(_ end: WritingFile.End, _ entry: FileEntry, _ state: inout State) throws(TransferError) {
+    /// Remembers a sealed file that has ended, or lets it be sealed when it is written behind.
+    func note(
+        _ end: inout WritingFile.End, _ entry: FileEntry, _ sealing: ItemSealing, _ state: inout State
+    ) throws(TransferError) {
         guard let path = entry.path else {
             (state.sealedDigest, state.chunkKey) = (end.sealedDigest, end.chunkKey)
             return
         }
-        guard let digest = end.sealedDigest else {
+        let listing = state.sealedListing
+        guard end.rest != nil || end.sealedDigest != nil else {
             state.sealedListing = nil
             return
         }
-        state.sealedListing?.file(
-            try sealedPath(path), executable: entry.executable && keepsModes, digest: digest)
+        let place = listing?.file(try sealedPath(path), executable: entry.executable && keepsModes)
+        guard end.rest == nil else {
+            end.rest?.sealing = { contents throws(SystemError) in
+                let file = try sealing.file(of: contents)
+                if let place { listing?.end(place, .of(.xxh3_128, file)) }
+                return file
+            }
+            return
+        }
+        if let place, let digest = end.sealedDigest { listing?.end(place, digest) }
+    }
+
+    /// Waits for the files that are written behind, if too many entries wait for their digests.
+    func limitListing(_ state: inout State) throws(TransferError) {
+        guard state.sealedListing?.isFull == true else { return }
+        do throws(WriteBehindQueue.WriteError) {
+            try behind.finish()
+        } catch {
+            throw fault(error)
+        }
     }
 
     private func sealedPath(_ path: SafeRelativePath) throws(TransferError) -> SafeRelativePath {
@@ -40,11 +61,11 @@ extension StagedFiles {
 
     func sealedDigests(of contents: ContentDigests) throws(TransferError) -> SealedDigests? {
         guard let sealing else { return nil }
+        // Digests of small files are known when they are written.
+        if isTree { try rest() }
         let known = state.withLock { state -> Digest? in
             guard state.phase == .writing else { return nil }
-            if !isTree { return state.sealedDigest }
-            guard state.sealedListing?.isInByteOrder == true else { return nil }
-            return state.sealedListing?.finalize()
+            return isTree ? state.sealedListing?.finalize() : state.sealedDigest
         }
         let stored: Digest
         if let known { stored = known } else { stored = try digest(.xxh3_128) }

@@ -22,11 +22,12 @@ extension StagedFiles {
                     try systemCall { openat(folder.raw, name, flags, mode) }
                 }
                 let descriptor = FileDescriptor(owning: raw)
-                if let sealer = try sealing?.makeSealer() {
-                    file = WritingFile(
-                        descriptor, entry: entry, displayPath: display, gathers: gathers(entry), sealer: sealer)
+                let gathers = gathers(entry)
+                if !gathers, let sealer = try sealing?.makeSealer() {
+                    file = WritingFile(descriptor, entry: entry, displayPath: display, sealer: sealer)
                 } else {
-                    file = WritingFile(descriptor, entry: entry, displayPath: display, gathers: gathers(entry))
+                    file = WritingFile(
+                        descriptor, entry: entry, displayPath: display, gathers: gathers, sealing: sealing)
                 }
             } catch {
                 // An item that is a single file has no folder that the sender could have left out.
@@ -70,13 +71,13 @@ extension StagedFiles {
             let display = file.displayPath
             if isTree { staging.earlySync?.wrote(file.unstartedBytes) }
             let entry = file.entry
-            let end: WritingFile.End
+            var end: WritingFile.End
             do throws(SystemError) {
                 end = try file.end { staging.partials.removeOldest() }
             } catch {
                 throw .disk("cannot write", display, error, on: staging.folder.raw)
             }
-            if sealing != nil { try note(end, entry, &state) }
+            if let sealing { try note(&end, entry, sealing, &state) }
             guard let rest = end.rest else { return }
             do throws(WriteBehindQueue.WriteError) {
                 try behind.add(rest)

@@ -22,6 +22,7 @@ extension StagedFiles {
             }
             state.add(path)
             state.sealedListing?.folder(path)
+            try limitListing(&state)
         }
     }
 
@@ -46,6 +47,7 @@ extension StagedFiles {
             state.add(nil)
             state.came?.insert(KeptFile.pathHash(path))
             state.sealedListing?.link(path, target: target)
+            try limitListing(&state)
         }
     }
 

@@ -67,7 +67,7 @@ final class StagedFiles: StagedItem {
             state.withLock { state in
                 // Its files have other names on the disk.
                 state.places = nil
-                if !isKept { state.sealedListing = TreeListing(.xxh3_128) }
+                if !isKept { state.sealedListing = SealedListing() }
             }
         }
         guard isTree, !isKept else { return }
@@ -113,7 +113,7 @@ final class StagedFiles: StagedItem {
         /// Of a tree with kept parts: the path hashes of entries that have come again. The rest is not part of it.
         var came: Set<UInt64>?
         /// Of a sealed tree that is written from its first entry on: the listing of its sealed files.
-        var sealedListing: TreeListing?
+        var sealedListing: SealedListing?
         /// Of a sealed file that was written from its first byte on.
         var sealedDigest: Digest?
         /// Of a sealed file that has ended: for the check of its contents.

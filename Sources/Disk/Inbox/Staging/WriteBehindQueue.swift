@@ -6,8 +6,8 @@ import SystemCalls
 
 /// Small files of a tree, written by a second thread while the next ones are created.
 ///
-/// Creating a small file takes the file system longer than any other step, and it can do both at the same time. A
-/// failure is reported at a later file, or at the end.
+/// Creating a small file takes the file system longer than any other step, and it can do both at the same time. A sealed
+/// file gets its key here, for which libcrypto takes as long. A failure is reported at a later file, or at the end.
 final class WriteBehindQueue: Sendable {
     /// Files of more bytes than this are written as they come.
     static let maximumBytes = 32 << 10
@@ -24,6 +24,8 @@ final class WriteBehindQueue: Sendable {
         let entry: FileEntry
         let displayPath: String
         let contents: [UInt8]
+        /// Seals the contents, on the thread that writes them; nil for a file that is not sealed.
+        var sealing: (@Sendable ([UInt8]) throws(SystemError) -> [UInt8])?
     }
 
     struct WriteError: Error {
@@ -107,7 +109,8 @@ final class WriteBehindQueue: Sendable {
             do throws(SystemError) {
                 var writing = WritingFile(
                     FileDescriptor(owning: file.descriptor), entry: file.entry, displayPath: file.displayPath)
-                try file.contents.withBytes { (contents) throws(SystemError) in
+                let contents = try file.sealing?(file.contents) ?? file.contents
+                try contents.withBytes { (contents) throws(SystemError) in
                     try writing.write(contents, makingRoom: makingRoom)
                 }
                 _ = try writing.end(makingRoom: makingRoom)

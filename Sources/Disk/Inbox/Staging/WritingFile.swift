@@ -22,6 +22,8 @@ struct WritingFile: ~Copyable {
     private var gathered: [UInt8]?
     /// Seals the contents on their way; nil for a file that is not sealed, and for one that is whole already.
     private var sealing: Sealing?
+    /// Makes a sealer for a gathered file of which more comes than was announced; nil for a file that is not sealed.
+    private let lateSealing: ItemSealing?
     /// Bytes of contents.
     private var received: UInt64
     /// Bytes in the file, with the zeros that are left out.
@@ -47,15 +49,19 @@ struct WritingFile: ~Copyable {
     /// - Parameters:
     ///   - entry: with the bytes that are there already; the descriptor stands behind them.
     ///   - gathers: whether the contents are collected in memory until they are complete.
+    ///   - sealing: seals a gathered file, which gets no key before its contents are complete.
     init(
-        _ descriptor: consuming FileDescriptor, entry: FileEntry, displayPath: String, gathers: Bool = false
+        _ descriptor: consuming FileDescriptor, entry: FileEntry, displayPath: String, gathers: Bool = false,
+        sealing: ItemSealing? = nil
     ) {
-        self.init(descriptor, entry: entry, displayPath: displayPath, gathers: gathers, leavesHoles: true)
+        self.init(
+            descriptor, entry: entry, displayPath: displayPath, gathers: gathers, leavesHoles: sealing == nil,
+            lateSealing: sealing)
     }
 
     private init(
         _ descriptor: consuming FileDescriptor, entry: FileEntry, displayPath: String, gathers: Bool,
-        leavesHoles: Bool
+        leavesHoles: Bool, lateSealing: ItemSealing?
     ) {
         self.descriptor = descriptor
         self.entry = entry
@@ -65,6 +71,7 @@ struct WritingFile: ~Copyable {
         self.started = written
         self.gathered = gathers ? [] : nil
         self.leavesHoles = leavesHoles
+        self.lateSealing = lateSealing
         self.sealing = nil
     }
 
@@ -75,10 +82,11 @@ struct WritingFile: ~Copyable {
     ///   - sealer: a new one, or the one that has written the bytes that are there.
     ///   - written: bytes that are there, with the header; 0 for a new file.
     init(
-        _ descriptor: consuming FileDescriptor, entry: FileEntry, displayPath: String, gathers: Bool = false,
-        received: UInt64 = 0, sealer: consuming AgeSealer, written: Int = 0
+        _ descriptor: consuming FileDescriptor, entry: FileEntry, displayPath: String, received: UInt64 = 0,
+        sealer: consuming AgeSealer, written: Int = 0
     ) {
-        self.init(descriptor, entry: entry, displayPath: displayPath, gathers: gathers, leavesHoles: false)
+        self.init(
+            descriptor, entry: entry, displayPath: displayPath, gathers: false, leavesHoles: false, lateSealing: nil)
         self.received = received
         let written = Int64(written)
         self.written = written
@@ -86,9 +94,9 @@ struct WritingFile: ~Copyable {
         self.sealing = Sealing(sealer: sealer, digest: written == 0 ? DigestState(.xxh3_128) : nil)
     }
 
-    /// Writes the header of a sealed file, before its contents. A gathered file gets it at its end.
+    /// Writes the header of a sealed file, before its contents.
     mutating func begin(makingRoom: () -> Bool) throws(SystemError) {
-        guard gathered == nil, written == 0, let header = sealing?.begin() else { return }
+        guard written == 0, let header = sealing?.begin() else { return }
         try header.withBytes { (bytes) throws(SystemError) in try put(bytes, makingRoom: makingRoom) }
     }
 
@@ -102,7 +110,10 @@ struct WritingFile: ~Copyable {
             guard count + bytes.count > WriteBehindQueue.maximumBytes, let all = gathered.take() else { return }
             // More than was announced.
             received = 0
-            try begin(makingRoom: makingRoom)
+            if let lateSealing {
+                sealing = Sealing(sealer: try lateSealing.makeSealer(), digest: DigestState(.xxh3_128))
+                try begin(makingRoom: makingRoom)
+            }
             return try all.withBytes { (all) throws(SystemError) in try write(all, makingRoom: makingRoom) }
         }
         received += UInt64(bytes.count)
@@ -187,7 +198,7 @@ struct WritingFile: ~Copyable {
     consuming func breakOff() -> AgeSealer? {
         try? leaveHole()
         if roomTaken || zeros > 0 { ftruncate(descriptor.raw, off_t(written)) }
-        guard gathered == nil, let sealing = sealing.take() else { return nil }
+        guard let sealing = sealing.take() else { return nil }
         return consume sealing.sealer
     }
 
@@ -204,12 +215,7 @@ struct WritingFile: ~Copyable {
     /// Ends the writing.
     consuming func end(makingRoom: () -> Bool) throws(SystemError) -> End {
         var end = End()
-        if var contents = gathered.take() {
-            if var sealing = sealing.take() {
-                contents = sealing.whole(contents)
-                end.chunkKey = sealing.sealer.chunkKey
-                end.sealedDigest = Digest.of(.xxh3_128, contents)
-            }
+        if let contents = gathered.take() {
             let (entry, displayPath) = (entry, displayPath)
             end.rest = WriteBehindQueue.File(
                 descriptor: descriptor.release(), entry: entry, displayPath: displayPath, contents: contents)
@@ -252,14 +258,6 @@ extension WritingFile.Sealing {
             digest?.update(sealed)
             try write(sealed)
         }
-    }
-
-    /// A whole file in memory.
-    mutating func whole(_ contents: [UInt8]) -> [UInt8] {
-        var file = sealer.header
-        contents.withUnsafeBytes { contents in sealer.seal(contents) { file += $0 } }
-        sealer.finish { file += $0 }
-        return file
     }
 }
 
