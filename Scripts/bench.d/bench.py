@@ -20,7 +20,10 @@ def spread(values):
 
 
 def summary(runs):
-    """Runs of one contestant as one row: each figure with its spread."""
+    """Runs of one contestant as one row: each figure with its spread. `processor` is the time of both sides together."""
+    for run in runs:
+        if "sender_user" in run and "receiver_user" in run:
+            run["processor"] = sum(run[key] for key in run if key.endswith(("_user", "_system")))
     keys = [key for key in runs[0] if all(key in run for run in runs)]
     return {key: spread([run[key] for run in runs]) for key in keys}
 
@@ -30,16 +33,18 @@ COLUMNS = [
     ("port", "port s", 1, "{:.3f}"), ("sender_user", "snd user", 1, "{:.2f}"), ("sender_system", "snd sys", 1, "{:.2f}"),
     ("sender_memory", "snd MiB", 1, "{:.0f}"), ("receiver_user", "rcv user", 1, "{:.2f}"),
     ("receiver_system", "rcv sys", 1, "{:.2f}"), ("receiver_memory", "rcv MiB", 1, "{:.0f}"),
-    ("processor", "processor ms", 1, "{:.1f}"), ("calls", "calls/GB", 1, "{:.0f}"), ("wakeups", "wake-ups/s", 1, "{:.1f}"), ("memory", "MiB", 1, "{:.1f}"),
+    ("processor", "cpu s", 1, "{:.2f}"), ("processor_ms", "processor ms", 1, "{:.1f}"),
+    ("calls", "calls/GB", 1, "{:.0f}"), ("wakeups", "wake-ups/s", 1, "{:.1f}"), ("memory", "MiB", 1, "{:.1f}"),
 ]
 
 
 def table(case, rows):
     shown = [column for column in COLUMNS if any(column[0] in row for row in rows.values())]
-    lines = [f"\n## {case}\n", "| who | " + " | ".join(c[1] for c in shown) + " | of the first |",
-             "|---|" + "---:|" * (len(shown) + 1)]
-    compared = next((key for key in ["wall", "processor"] if key in next(iter(rows.values()))), None)
-    first = next(iter(rows.values())).get(compared)
+    first = next(iter(rows.values()))
+    titles = [("wall", "of the first"), ("processor", "cpu of the first"), ("processor_ms", "cpu of the first")]
+    ratios = [(key, title) for key, title in titles if key in first]
+    lines = [f"\n## {case}\n", "| who | " + " | ".join([c[1] for c in shown] + [title for _, title in ratios]) + " |",
+             "|---|" + "---:|" * (len(shown) + len(ratios))]
     for name, row in rows.items():
         cells = []
         for key, _, _, form in shown:
@@ -51,8 +56,8 @@ def table(case, rows):
             if key == "wall":
                 text += " ({}–{})".format(form.format(value["least"]), form.format(value["most"]))
             cells.append(text)
-        ratio = f"{row[compared]['median'] / first['median']:.2f}" if first and compared in row else ""
-        lines.append(f"| {name} | " + " | ".join(cells) + f" | {ratio} |")
+        cells += [f"{row[key]['median'] / first[key]['median']:.2f}" if key in row else "" for key, _ in ratios]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

@@ -238,13 +238,14 @@ def waft(places, base, items, path=LOOPBACK, seals=False):
 
 
 class Reference:
-    """The bare C loop's receiving side; plain is without TLS: the cost of reading, TCP and writing alone."""
+    """The bare C loop's receiving side; plain is without TLS: the cost of reading, TCP and writing alone; digest is with the
+    SHA-256 of what arrives."""
 
-    def __init__(self, places, base, path=LOOPBACK, plain=False):
+    def __init__(self, places, base, path=LOOPBACK, plain=False, digest=False):
         self.places, self.path, self.plain = places, path, plain
         self.folder = places.fresh(base, "reference")
         words = [*path.receiving, places.reference, "listen", "-" if plain else places.certificate, places.key,
-                 os.path.join(self.folder, "out"), path.address]
+                 os.path.join(self.folder, "out"), path.address, *(["digest"] if digest else [])]
         self.measured = Measured(words, stdout=subprocess.PIPE)
         self.port = self.measured.process.stdout.readline().decode().strip()
 
@@ -257,16 +258,16 @@ class Reference:
         self.places.discard(self.folder)
 
 
-def reference(places, base, file, path=LOOPBACK, plain=False):
+def reference(places, base, file, path=LOOPBACK, plain=False, digest=False):
     """One transfer by the bare C loop."""
-    return references(places, base, file, 1, path, plain)
+    return references(places, base, file, 1, path, plain, digest)
 
 
-def references(places, base, file, count, path=LOOPBACK, plain=False):
+def references(places, base, file, count, path=LOOPBACK, plain=False, digest=False):
     """The bare C loop, as many times at once."""
     def measure():
         os.sync()
-        receivers = [Reference(places, base, path, plain) for _ in range(count)]
+        receivers = [Reference(places, base, path, plain, digest) for _ in range(count)]
         places.warm(base, [file], count)
         began = time.monotonic()
         senders = [receiver.sender(file) for receiver in receivers]

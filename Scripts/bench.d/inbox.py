@@ -78,7 +78,7 @@ def stranger(places):
             used = _processor(daemon.pid) - before
             daemon.send_signal(signal.SIGINT)
             daemon.wait()
-            return {"processor": used / repeats * 1_000}
+            return {"processor_ms": used / repeats * 1_000}
         return measure
 
     for title, words in [("a file", [item]), ("standard input", ["-", "--name", "next.bin"])]:

@@ -1,16 +1,19 @@
 /* The practical limit: one file from one process to another over TLS 1.3, as plainly as libssl lets it be done.
  *
- *   reference listen CERTIFICATE KEY FILE ADDRESS    prints its port; takes one connection, writes its bytes to FILE,
+ *   reference listen CERTIFICATE KEY FILE ADDRESS [digest]
+ *                                                    prints its port; takes one connection, writes its bytes to FILE,
  *                                                    syncs it, tells the sender, and ends
  *   reference send ADDRESS PORT FILE                 sends FILE, waits until the other side has synced it
  *
  * No digest, no names, no journal, no rename: only reading, the cipher, the kernel and the disk remain. With "-" as the
- * CERTIFICATE, and "plain" as the last word of the sender, there is no cipher either.
+ * CERTIFICATE, and "plain" as the last word of the sender, there is no cipher either. With "digest" the receiver computes
+ * the SHA-256 of what it writes, as Waft does.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +68,7 @@ static void end_sending(struct side *side) {
     else shutdown(side->connection, SHUT_WR);
 }
 
-static void listen_once(const char *certificate, const char *key, const char *path, const char *host) {
+static void listen_once(const char *certificate, const char *key, const char *path, const char *host, int digests) {
     SSL_CTX *server = strcmp(certificate, "-") ? context(TLS_server_method()) : NULL;
     if (server && (SSL_CTX_use_certificate_file(server, certificate, SSL_FILETYPE_PEM) != 1 ||
                    SSL_CTX_use_PrivateKey_file(server, key, SSL_FILETYPE_PEM) != 1))
@@ -87,16 +90,21 @@ static void listen_once(const char *certificate, const char *key, const char *pa
     }
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
     if (file < 0) fail(path);
+    EVP_MD_CTX *digest = digests ? EVP_MD_CTX_new() : NULL;
+    if (digests && (!digest || EVP_DigestInit_ex(digest, EVP_sha256(), NULL) != 1)) fail("digest");
     /* Collects the records of 16 KiB, so that writes to the disk are as large as the reads of the sender. */
     int filled = 0, count;
     do {
         count = take(&side, buffer + filled, piece - filled);
         filled += count;
         if (filled == piece || count == 0) {
+            if (digest && EVP_DigestUpdate(digest, buffer, filled) != 1) fail("digest");
             if (filled > 0 && write(file, buffer, filled) != filled) fail("write");
             filled = 0;
         }
     } while (count > 0);
+    unsigned char sum[EVP_MAX_MD_SIZE];
+    if (digest && EVP_DigestFinal_ex(digest, sum, NULL) != 1) fail("digest");
     if (fsync(file)) fail("sync");
     give(&side, "!", 1);
     end_sending(&side);
@@ -126,7 +134,8 @@ static void send_file(const char *host, int port, const char *path, int plain) {
 }
 
 int main(int count, char **words) {
-    if (count == 6 && !strcmp(words[1], "listen")) listen_once(words[2], words[3], words[4], words[5]);
+    if (count >= 6 && !strcmp(words[1], "listen"))
+        listen_once(words[2], words[3], words[4], words[5], count == 7 && !strcmp(words[6], "digest"));
     else if (count >= 5 && !strcmp(words[1], "send"))
         send_file(words[2], atoi(words[3]), words[4], count == 6 && !strcmp(words[5], "plain"));
     else return 64;
