@@ -195,7 +195,7 @@ let package = Package(
         + module(.content, "PropertyLists", [])
         + module(.content, "QRCodes", ["CQRencode"])
         + module(.content, "Previews", ["CArchive", "CArchiveShims", "CLinuxShims", "UniformTypes", "ContentCheck"])
-        + module(.domain, "Sharing", ["Streams", "Secrets", "UniformTypes", "ContentCheck", "Digests"])
+        + module(.domain, "Sharing", ["Streams", "Executors", "Secrets", "UniformTypes", "ContentCheck", "Digests"])
         + module(
             .network, "SecureTransport",
             [

@@ -1,4 +1,5 @@
 import Digests
+import Glibc
 import Sharing
 import TestSupport
 import Testing
@@ -173,11 +174,30 @@ struct IncomingTransferTests {
         let receiving = Receiving(.sample(items: 1_100))
         for number in 0..<1_100 {
             try receiving.sendItem(number, hello)
+            // This waits for the commit that runs.
+            #expect(receiving.transfer.tally.storedNow == (number + 1) / 512 * 512)
             #expect(receiving.arrivals.count == (number + 1) / 512 * 512)
         }
         _ = try receiving.transfer.finish()
         #expect(receiving.inbox.batches == [512, 512, 76])
         #expect(receiving.arrivals.all.map(\.itemNumber) == Array(0..<1_100))
+    }
+
+    @Test(
+        "a full batch is committed by another thread while the next items come, the rest by the thread of the contents")
+    func commitsBehind() throws {
+        let threads = Recorder<Bool>()
+        let own = pthread_self()
+        nonisolated(unsafe) let receiver = own
+        let journal = MemoryJournal(fault: { operation in
+            if case .intend = operation { threads.record(pthread_equal(pthread_self(), receiver) != 0) }
+            return nil
+        })
+        let receiving = Receiving(.sample(items: 513), journal: journal)
+        for number in 0..<513 { try receiving.sendItem(number, hello) }
+        let receipt = try receiving.transfer.finish()
+        #expect(threads.all == [false, true])
+        #expect(receipt.items.allSatisfy(\.isStored) && receiving.inbox.stagedCount == 0)
     }
 
     @Test("a large item is committed without waiting for those behind it")
@@ -194,6 +214,7 @@ struct IncomingTransferTests {
         let sum = digest.finalize()
         try receiving.transfer.endFile(digest: sum)
         try receiving.transfer.endItem(digest: sum)
+        #expect(receiving.transfer.tally.storedNow == 1)
         #expect(receiving.inbox.names == ["file-0"])
     }
 

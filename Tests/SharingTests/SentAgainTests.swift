@@ -47,6 +47,21 @@ struct SentAgainTests {
         return reception.end(transfer, try transfer.finish(), fault: nil).items[0]
     }
 
+    @Test("an offer of many new items is looked up in the journal a few times, not once for each item")
+    func lookUps() async {
+        let reads = Recorder<MemoryJournal.Operation>()
+        let journal = MemoryJournal(fault: { operation in
+            reads.record(operation)
+            return nil
+        })
+        let reception = Reception(
+            inbox: inbox, journal: journal, gate: ScriptedGate(), consent: ScriptedConsent(.accept), delivery: delivery,
+            observe: { _ in })
+        let verdict = await reception.judge(.sample(items: 100), from: peer)
+        #expect(verdict.items.allSatisfy { $0.answer == .accepted && $0.present == nil })
+        #expect(reads.all.contains(.known(count: 100)) && reads.count < 10)
+    }
+
     @Test("a folder with an executable file is known again by the sender's digest, though its disk keeps no such bits")
     func executable() async throws {
         let inbox = MemoryInbox(keepsModes: false)

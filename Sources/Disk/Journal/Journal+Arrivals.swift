@@ -55,6 +55,15 @@ extension Journal {
         }
     }
 
+    package func known(_ names: Set<SafeName>, from peer: PeerID) throws(JournalError) -> Set<SafeName> {
+        try reading("could not look for earlier items") { database in
+            let peer = peer.bareText
+            let statement = try database.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM arrivals WHERE name = ? AND peer = ? AND stored_name IS NOT NULL)")
+            return try names.filter { try Bool.fetchOne(statement, arguments: [$0.text, peer]) == true }
+        }
+    }
+
     /// Arrivals of one name, size and peer that are looked at, at most. A peer decides how many there are, and offers may
     /// ask for thousands of items.
     static let maximumEarlier = 64

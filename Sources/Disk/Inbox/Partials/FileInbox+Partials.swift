@@ -21,6 +21,10 @@ extension FileInbox {
         return keys.canOpen(key.protection) || staging.keptSealers.has(name)
     }
 
+    package func hasKept(of peer: PeerID) -> Bool {
+        staging?.partials.isAnythingThere(of: PartialKey.owner(peer)) ?? false
+    }
+
     package func boundKept(
         of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem], protections: [ProtectionClass]
     ) {

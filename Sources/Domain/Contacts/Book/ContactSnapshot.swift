@@ -80,6 +80,7 @@ package struct ContactSnapshot: Sendable {
     ///
     /// For display. At most eight.
     package func impersonated(by name: String, of id: PeerID) -> [Contact] {
+        if contacts.isEmpty { return [] }
         let name = PeerName.fit(name, fallback: "")
         guard !name.isEmpty else { return [] }
         var found: [Contact] = []

@@ -1,16 +1,10 @@
-import ContentCheck
 import Digests
 
-/// The whole items of a transfer that wait for their commit, and the receipts of all its items.
+/// The commits of a transfer's whole items, batch by batch, and the receipts of all its items.
 ///
 /// The order of the steps of a commit is that of `IncomingTransfer`.
 struct CommitBatch {
     typealias StoredArrival = IncomingTransfer.StoredArrival
-
-    /// Items and bytes after which a batch is committed: one sync serves many small items, and a large item does not
-    /// wait for the next ones.
-    private static let fullItems = 512
-    private static let fullBytes: UInt64 = 64 << 20
 
     let offer: Offer
     let verdict: Verdict
@@ -19,7 +13,6 @@ struct CommitBatch {
     /// The items that an earlier attempt at this transfer has stored, with the digests of their contents.
     private let earlier: [Int: (arrival: Arrival, digests: ContentDigests)]
     private var whole: [WholeItem] = []
-    private var wholeBytes: UInt64 = 0
     private(set) var receipts: [ItemReceipt]
     /// The number of `turn.storings` that the verdict took into account, plus those of this transfer.
     private var knownStorings: Int
@@ -61,13 +54,8 @@ struct CommitBatch {
         earlier.compactMap { receipts[$0].handler.state == .pending ? $1.arrival : nil }
     }
 
-    /// Whether a commit should not wait for more items.
-    var isFull: Bool { whole.count >= Self.fullItems || wholeBytes >= Self.fullBytes }
-
-    mutating func add(_ item: WholeItem) {
-        whole.append(item)
-        wholeBytes += item.bytes
-    }
+    /// Takes items for the next commit. They were looked into, and have their labels.
+    mutating func add(_ items: [WholeItem]) { whole += items }
 
     /// An item in the Inbox stays stored even if a second attempt at it fails.
     mutating func setFault(_ fault: TransferError, _ number: Int) {
@@ -78,10 +66,8 @@ struct CommitBatch {
     mutating func keep(_ fault: TransferError) {
         for item in whole { item.staged.keep() }
         for item in whole { setFault(fault, item.number) }
-        clear()
+        whole = []
     }
-
-    private mutating func clear() { (whole, wholeBytes) = ([], 0) }
 
     // MARK: Items that are there
 
@@ -131,40 +117,10 @@ struct CommitBatch {
 
     // MARK: The commit
 
-    /// Checks the contents of the whole items. An item fails alone if its contents cannot be read, or if it was
-    /// accepted because of a type that it does not have.
-    mutating func lookInto() {
-        var good: [WholeItem] = []
-        for item in whole {
-            do throws(TransferError) {
-                good.append(try lookedInto(item))
-            } catch {
-                if error.isResumable { item.staged.keep() } else { item.staged.discard() }
-                setFault(error, item.number)
-            }
-        }
-        whole = good
-    }
-
-    private func lookedInto(_ item: WholeItem) throws(TransferError) -> WholeItem {
-        let offered = offer.items[item.number]
-        guard !item.isLookedInto,
-            let claim = ContentClaim(offered, admittedAs: verdict.items[item.number].admittedAs)
-        else { return item }
-        var item = item
-        item.content = try item.staged.contentVerdict(on: claim)
-        item.isLookedInto = true
-        if let content = item.content, content.outcome == .lying, !claim.admittedAs.isEmpty {
-            throw TransferError(.notAsDeclared, "\(offered.name) is not stored: \(content.explanation)")
-        }
-        return item
-    }
-
     /// Moves the whole items into the Inbox. Empties the batch.
     /// - Returns: the items that are in the Inbox now, and those that were sent again.
     mutating func commit() -> [StoredArrival] {
-        defer { clear() }
-        lookInto()
+        defer { whole = [] }
         leaveOutRepeated()
         guard !whole.isEmpty else { return [] }
         var arrivals: [StoredArrival] = []
@@ -210,15 +166,14 @@ struct CommitBatch {
     /// the items are found by identity.
     private mutating func store() -> [StoredArrival] {
         let intended = whole.map { item in
-            let facts = facts(of: item)
+            let facts = item.facts(offer, verdict, from: peer)
             return IntendedArrival(
                 facts: facts, identity: nil, isDelivered: item.lack == nil && storage.isDelivered(facts))
         }
-        for (item, arrival) in zip(whole, intended) { item.staged.label(arrival.facts) }
         var numbers: [ArrivalNumber] = []
         let items = whole.map { item in
             ItemToCommit(
-                item.staged, as: offered(item).name, in: verdict.items[item.number].destination.folder)
+                item.staged, as: item.offered(in: offer).name, in: verdict.items[item.number].destination.folder)
         }
         let results = storage.inbox.commit(items) { identities throws(TransferError) in
             numbers = try storage.journal.intend(

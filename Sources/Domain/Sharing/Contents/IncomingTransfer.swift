@@ -42,10 +42,12 @@ package final class IncomingTransfer {
     private let policy: ContentsPolicy
     private let report: @Sendable (Report) -> Void
     private var assembly: ItemAssembly
-    private var batch: CommitBatch
+    private let commits: BackgroundCommit
     /// The current item of `assembly`.
     private var writing: ItemWriting?
     private var fileSums: ContentSums
+    /// Of the keys of its items; nil if the protocol does not resume.
+    private let owner: String?
     /// The items that `assembly` has set aside.
     private var aside: [Int: AsideItem] = [:]
 
@@ -56,6 +58,7 @@ package final class IncomingTransfer {
     ///   - binding: how strictly the contents must match the offer.
     ///   - bound: bounds the whole transfer; nil: only the sizes in the offer limit it.
     ///   - earlier: the arrivals of earlier attempts at this transfer.
+    ///   - report: `stored` may come on another thread, one call after the other; none after `finish`, `close` or `fail`.
     package init(
         offer: Offer,
         verdict: Verdict,
@@ -70,15 +73,18 @@ package final class IncomingTransfer {
         (self.storage, self.policy, self.report) = (storage, binding.policy, report)
         digestAlgorithm = verdict.digest
         assembly = ItemAssembly(items: offer.items, verdict: verdict, binding: binding, bound: bound)
-        batch = CommitBatch(offer, verdict, from: peer, into: storage, earlier: earlier)
+        commits = BackgroundCommit(CommitBatch(offer, verdict, from: peer, into: storage, earlier: earlier)) {
+            report(.stored($0))
+        }
         fileSums = ContentSums(verdict.digest)
+        owner = offer.dialect.resumes ? PartialKey.owner(peer) : nil
     }
 
     /// Whether all accepted items are in the Inbox, and how many of them this attempt has put there.
-    package var tally: (isWhole: Bool, storedNow: Int) { batch.tally }
+    package var tally: (isWhole: Bool, storedNow: Int) { commits.with { $0.tally } }
 
     /// Items that this transfer has stored before, and whose handlers have not answered.
-    var unanswered: [Arrival] { batch.unanswered }
+    var unanswered: [Arrival] { commits.with { $0.unanswered } }
 
     /// Why an item is not in the Inbox; nil if nothing has failed.
     package func fault(of number: Int) -> TransferError? {
@@ -86,7 +92,9 @@ package final class IncomingTransfer {
     }
 
     /// The state of an item so far; `notSent` while it is neither stored nor failed.
-    package func outcome(of number: Int) -> ItemReceipt.Outcome { batch.receipts[number].outcome }
+    package func outcome(of number: Int) -> ItemReceipt.Outcome {
+        commits.with { $0.receipts[number].outcome }
+    }
 
     // MARK: Items
 
@@ -101,8 +109,9 @@ package final class IncomingTransfer {
         do throws(TransferError) {
             let place = try storage.inbox.stage(
                 transfer: offer.transfer, item: number, isTree: isTree,
-                partial: offer.dialect.resumes
-                    ? PartialKey(offer.items[number], from: peer, protection: protection) : nil,
+                partial: owner.flatMap {
+                    PartialKey(offer.items[number], ofOwner: $0, protection: protection)
+                },
                 protection: protection)
             writing = ItemWriting(place, isTree: isTree, digestAlgorithm)
         } catch {
@@ -133,22 +142,23 @@ package final class IncomingTransfer {
 
     private func end(digest: Digest?, lack: TransferError?) throws(TransferError) {
         let end = try assembly.checkEndOfItem(isIncomplete: lack != nil)
-        guard let item = try writing?.whole(end, sent: digest, lack: lack) else {
+        guard var item = try writing?.whole(end, sent: digest, lack: lack) else {
             throw TransferError(.digestMismatch, "\(offer.items[end.number].name) is not what was sent")
         }
         try assembly.endItem(isIncomplete: lack != nil)
         writing = nil
-        batch.add(item)
+        do throws(TransferError) {
+            try item.prepare(offer, verdict, from: peer)
+        } catch {
+            // It fails alone.
+            return commits.with { $0.setFault(error, end.number) }
+        }
+        commits.add(item)
         switch policy.commits {
         case .allOrNone: try item.staged.rest()
-        case .itemByItem: commit()
-        case .inBatches: if batch.isFull { commit() }
+        case .itemByItem: commits.commit()
+        case .inBatches: commits.startIfFull()
         }
-    }
-
-    private func commit() {
-        let arrivals = batch.commit()
-        if !arrivals.isEmpty { report(.stored(arrivals)) }
     }
 
     /// Lets the current tree wait for its next file. Other items can begin meanwhile; `beginItem` takes it up again. After
@@ -173,7 +183,7 @@ package final class IncomingTransfer {
         try assembly.abandonItem(number)
         aside.removeValue(forKey: number)?.writing?.end(keeping: keeping)
         endCurrent(keeping: keeping)
-        batch.setFault(fault, number)
+        commits.with { $0.setFault(fault, number) }
     }
 
     /// Takes an item whose contents are not sent because the sender has found that they are here.
@@ -185,7 +195,7 @@ package final class IncomingTransfer {
     package func present(_ number: Int, digest: Digest?) throws(TransferError) {
         try assembly.presentItem(number)
         report(.progressed(assembly.receivedBytes))
-        let again = batch.present(number, digest: digest)
+        let again = commits.with { $0.present(number, digest: digest) }
         if !again.isEmpty { report(.stored(again)) }
     }
 
@@ -280,13 +290,12 @@ package final class IncomingTransfer {
     package func finish() throws(TransferError) -> Receipt {
         try assembly.finish()
         if policy.commits == .allOrNone {
-            batch.lookInto()
-            for receipt in batch.receipts {
+            for receipt in commits.with({ $0.receipts }) {
                 if case .failed(let fault) = receipt.outcome { throw fault }
             }
         }
-        commit()
-        return batch.receipt
+        commits.commit()
+        return commits.with { $0.receipt }
     }
 
     /// Ends a transfer whose files come in any order, whatever has come of it. A tree of which a part is missing is stored
@@ -305,8 +314,8 @@ package final class IncomingTransfer {
                 try? abandonItem(number, error, keeping: false)
             }
         }
-        commit()
-        return batch.receipt
+        commits.commit()
+        return commits.with { $0.receipt }
     }
 
     /// Ends the transfer with a fault: the received part of the current item is kept if it can be resumed, and
@@ -319,14 +328,14 @@ package final class IncomingTransfer {
     ///   that had not begun is `notSent`.
     package func fail(_ fault: TransferError) -> Receipt {
         endCurrent(keeping: fault.isResumable)
-        if policy.commits == .allOrNone || fault.code == .stopping { batch.keep(fault) } else { commit() }
-        if let current = assembly.currentItem { batch.setFault(fault, current) }
+        if policy.commits == .allOrNone || fault.code == .stopping { commits.keep(fault) } else { commits.commit() }
+        if let current = assembly.currentItem { commits.with { $0.setFault(fault, current) } }
         for (number, item) in aside {
             item.writing?.end(keeping: fault.isResumable)
-            batch.setFault(fault, number)
+            commits.with { $0.setFault(fault, number) }
         }
         aside = [:]
-        return batch.receipt
+        return commits.with { $0.receipt }
     }
 
     private func endCurrent(keeping: Bool) {

@@ -17,12 +17,17 @@ package struct PartialKey: Hashable, Sendable {
 
     /// - Returns: nil for an item that cannot be resumed, because its size is not known.
     package init?(_ item: OfferedItem, from peer: PeerID, protection: ProtectionClass = .none) {
+        self.init(item, ofOwner: Self.owner(peer), protection: protection)
+    }
+
+    /// - Parameter owner: `owner` of its peer, computed once for many items.
+    init?(_ item: OfferedItem, ofOwner owner: String, protection: ProtectionClass) {
         guard let size = item.size else { return nil }
         self.size = size
         self.protection = protection
         let fields = ["item", item.kind.rawValue, item.name.text, item.type.identifier]
         self.text =
-            Self.owner(peer) + StableHash.text(fields + (protection.isSealed ? [protection.rawValue] : []))
+            owner + StableHash.text(fields + (protection.isSealed ? [protection.rawValue] : []))
     }
 
     /// The first 64 digits of all keys of a peer. The whole hash: a part of it could be forged, and another peer would

@@ -16,7 +16,6 @@ struct WholeItem {
     /// Nil for an item that is not sealed.
     var sealed: SealedDigests?
     var content: ContentVerdict?
-    var isLookedInto = false
     /// Why a part of a tree is missing: then it has another name, and no handler gets it.
     var lack: TransferError?
 }

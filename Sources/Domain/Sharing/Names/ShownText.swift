@@ -15,6 +15,7 @@ package enum ShownText {
     ///   - limit: most scalars of the result, the ellipsis included.
     ///   - keepsNewlines: leaves the ends of lines as they are, and cuts at the end.
     package static func line(_ text: String, limit: Int, keepsNewlines: Bool = false) -> String {
+        if isPlain(text, limit: limit) { return text }
         let (head, isWhole) = shown(text.unicodeScalars, limit: limit, keepsNewlines)
         if isWhole { return head.joined() }
         guard limit >= shortestWithTail, !keepsNewlines else {
@@ -31,6 +32,17 @@ package enum ShownText {
         }
         let beginning = shown(text.unicodeScalars, limit: limit - 1 - tail, keepsNewlines).pieces
         return beginning.joined() + "…" + end.reversed().joined()
+    }
+
+    /// Whether a text is shown as it is, by its bytes alone: visible ASCII with single spaces, as nearly all text is. The
+    /// categories of its scalars, one by one, take some microseconds.
+    private static func isPlain(_ text: String, limit: Int) -> Bool {
+        var (count, before) = (0, UInt8(0))
+        for byte in text.utf8 {
+            guard (0x20..<0x7F).contains(byte), byte != 0x20 || before != 0x20 else { return false }
+            (count, before) = (count + 1, byte)
+        }
+        return count <= limit
     }
 
     /// - Returns: as many pieces as fit, and whether these are all.
@@ -73,6 +85,7 @@ package enum ShownText {
     /// The whole text with everything that is not plainly printable written as in `line`: neither cut, nor with its spaces
     /// counted. For text that is bounded already.
     package static func escaped(_ text: String) -> String {
+        if isPlain(text, limit: .max) { return text }
         let scalars = text.unicodeScalars
         guard !scalars.allSatisfy(isPrintable) else { return text }
         return scalars.indices.map { escaped(at: $0, in: scalars) }.joined()

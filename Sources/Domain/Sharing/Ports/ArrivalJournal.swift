@@ -19,6 +19,9 @@ package protocol ArrivalJournal: Sendable {
     ) throws(TransferError) -> Arrival
     /// The settled arrivals of a transfer, by number.
     func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalError) -> [Arrival]
+    /// Those of the names that a settled arrival from a peer has: only items with these can have `earlier` ones. One read for
+    /// an offer of thousands.
+    func known(_ names: Set<SafeName>, from peer: PeerID) throws(JournalError) -> Set<SafeName>
     /// Settled arrivals from a peer of the same kind, name, size and entries as an item, the latest first; of
     /// an item that was sent again only the latest one. With very many of them, only the latest are looked at.
     /// - Parameter limit: maximum number of arrivals.

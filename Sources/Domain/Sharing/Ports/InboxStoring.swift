@@ -35,6 +35,8 @@ package protocol InboxStoring: Sendable {
 
     /// Whether something that can be read now is kept under the key, and no transfer uses it.
     func hasKept(_ key: PartialKey) -> Bool
+    /// Whether something of a peer may be kept: false if `hasKept` is false for each of its items.
+    func hasKept(of peer: PeerID) -> Bool
 
     /// Limits a peer's kept items to so many bytes on the disk, with `Limits.entryBytes` for each file, folder and
     /// link. The oldest are removed first. Kept parts of `items`, which are about to come, do not count and stay,

@@ -181,6 +181,12 @@ package final class JournalContract {
             try open().earlier(item, from: peer, limit: 9).map(\.number) == [numbers[6], numbers[1], numbers[0]],
             "equal items are listed, the latest first, and no others")
         expect(
+            try open().known([safe("again.bin"), safe("Again.bin"), safe("new.bin")], from: peer)
+                == [safe("again.bin"), safe("Again.bin")],
+            "names are known by which a settled arrival has come, and no others")
+        expect(
+            try open().known([safe("again.bin")], from: .sample(254)).isEmpty, "a peer of which nothing came has none")
+        expect(
             try open().earlier(item, from: peer, limit: 2).map(\.number) == [numbers[6], numbers[1]],
             "no more are listed than wanted")
 

@@ -203,6 +203,11 @@ package final class MemoryInbox: InboxStoring {
 
     package func hasKept(_ key: PartialKey) -> Bool { state.withLock { $0.kept[key.text] != nil } }
 
+    package func hasKept(of peer: PeerID) -> Bool {
+        let owner = PartialKey.owner(peer)
+        return state.withLock { $0.kept.keys.contains { $0.hasPrefix(owner) } }
+    }
+
     package func readKept(_ key: PartialKey, _ algorithm: DigestAlgorithm, found: (KeptFile) -> Bool) {
         let kept: [String: Entry] = state.withLock { $0.kept[key.text] ?? [:] }
         for (path, entry) in kept {

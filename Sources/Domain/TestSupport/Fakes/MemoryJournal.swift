@@ -13,6 +13,7 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
         /// The same, after it was recorded.
         case settled(count: Int)
         case arrivals(TransferID)
+        case known(count: Int)
         case earlier(name: String)
         case waiting
         case arrival(ArrivalNumber)
@@ -145,6 +146,12 @@ extension MemoryJournal {
     package func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalError) -> [Arrival] {
         try attempt(.arrivals(transfer))
         return settledArrivals { $0.transfer == transfer && $0.peer == peer }
+    }
+
+    package func known(_ names: Set<SafeName>, from peer: PeerID) throws(JournalError) -> Set<SafeName> {
+        try attempt(.known(count: names.count))
+        let settled = entries.map(\.entry).filter { $0.stored != nil && $0.intended.facts.peer == peer }
+        return names.intersection(settled.map(\.intended.facts.item.name))
     }
 
     package func earlier(

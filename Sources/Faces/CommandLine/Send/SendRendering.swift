@@ -141,14 +141,14 @@ final class SendRendering: Sendable {
     private func end(_ lines: [SentLine], to peer: String) {
         Console.shared.endStatus()
         let receiver = state.withLock { $0.courses.removeValue(forKey: peer) }?.peer.line
-        for (source, line) in zip(sources, lines) {
+        for (source, line) in zip(sources, lines) where line.exit != nil || !quiet {
             let shown = TerminalText.escaped(["text", "url"].contains(source.origin) ? line.name : source.origin)
             let text =
                 "\(shown) \(Glyph.arrow) \(receiver ?? TerminalText.escaped(peer, limit: 64)): "
                 + TerminalText.escaped(line.text, limit: 4_096)
             if line.exit != nil {
                 note(text)
-            } else if !quiet {
+            } else {
                 told.map { $0(text) } ?? Console.shared.result(text)
             }
         }
