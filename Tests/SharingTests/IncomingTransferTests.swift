@@ -187,8 +187,7 @@ struct IncomingTransferTests {
         "a full batch is committed by another thread while the next items come, the rest by the thread of the contents")
     func commitsBehind() throws {
         let threads = Recorder<Bool>()
-        let own = pthread_self()
-        nonisolated(unsafe) let receiver = own
+        let receiver = pthread_self()
         let journal = MemoryJournal(fault: { operation in
             if case .intend = operation { threads.record(pthread_equal(pthread_self(), receiver) != 0) }
             return nil
