@@ -175,11 +175,11 @@ struct IncomingTransferTests {
         for number in 0..<1_100 {
             try receiving.sendItem(number, hello)
             // This waits for the commit that runs.
-            #expect(receiving.transfer.tally.storedNow == (number + 1) / 512 * 512)
-            #expect(receiving.arrivals.count == (number + 1) / 512 * 512)
+            #expect(receiving.transfer.tally.storedNow == (number + 1) / 384 * 384)
+            #expect(receiving.arrivals.count == (number + 1) / 384 * 384)
         }
         _ = try receiving.transfer.finish()
-        #expect(receiving.inbox.batches == [512, 512, 76])
+        #expect(receiving.inbox.batches == [384, 384, 332])
         #expect(receiving.arrivals.all.map(\.itemNumber) == Array(0..<1_100))
     }
 

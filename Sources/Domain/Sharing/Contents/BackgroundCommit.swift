@@ -8,7 +8,7 @@ internal import Executors
 final class BackgroundCommit: @unchecked Sendable {
     /// Items and bytes after which a batch is committed: one sync serves many small items, and a large item does not
     /// wait for the next ones.
-    private static let fullItems = 512
+    private static let fullItems = 384
     private static let fullBytes: UInt64 = 64 << 20
 
     private var batch: CommitBatch
