@@ -1,7 +1,6 @@
 import Glibc
 package import Lines
 import Programs
-import Streams
 import Synchronization
 
 /// The receiver as a service of systemd.
@@ -140,7 +139,7 @@ package struct Service: Sendable {
         running.whenEnded { _ in hasEnded.withLock { $0 = true } }
         while !hasEnded.withLock({ $0 }) {
             if let status = try? await waft?.status() { return status }
-            await Patience.wait(for: .milliseconds(50))
+            try? await Task.sleep(for: .milliseconds(50))
             if Task.isCancelled { return nil }
         }
         throw WaftError(.unexpected, "waftd did not start", hint: "run it in a terminal to see why: waftd")
