@@ -172,7 +172,8 @@ struct ConformanceTests {
             try await kitchen.publish("abc")
             try await neighbour.tell("browse _waft._tcp")
             let found = try await neighbour.hears("updated", "abc")
-            #expect(found.hosts == ["127.0.0.1"] && found.interfaces == ["lo"] && found.isLocal == true)
+            #expect(found.hosts == ["127.0.0.1"])
+            #expect(found.interfaces == ["lo"] && found.isLocal == true)
             await neighbour.end()
         }
     }

@@ -94,7 +94,10 @@ struct Desk: Sendable {
 
     /// Shows a view.
     func show(_ view: String) async throws {
-        let _: Bool = try await browser.script("location.hash = '#\(view)'; return true")
+        // The view may be there already, and is opened anew.
+        let _: Bool = try await browser.script(
+            "const old = location.hash; location.hash = '#\(view)';"
+                + "if (old !== location.hash) document.querySelector('main').className = ''; return true")
         try await browser.wait("document.querySelector('main.\(view) h1') !== null")
     }
 
@@ -103,6 +106,13 @@ struct Desk: Sendable {
         let selector = "\(part) [data-key=\"\(key)\"]"
         try await browser.wait("document.querySelector('\(selector)')?.checkVisibility()")
         try await browser.click(selector)
+    }
+
+    /// Waits until the room shows that something goes on at a face.
+    func seesActivity() async throws {
+        // A drop is taken some frames after it was made.
+        try await browser.wait(
+            "document.querySelector('#dropping').hidden && document.querySelector('main .doing') !== null")
     }
 
     /// Answers the question that lies over the view, once it takes answers.

@@ -203,7 +203,7 @@ extension BrowserDeskTests {
                             "document.querySelector('video, audio')?.readyState >= 2", within: player)
                     }
                     try await browser.click("main .used summary")
-                    for family in ["Film", "Sound"] { try await browser.wait(for: family, in: "main .room") }
+                    for family in ["Film", "Sound"] { try await browser.wait(for: family, in: "main .used") }
                     let arrived = FileManager.default.contents(atPath: receiver.inbox + "/tone.wav")
                     #expect((arrived == nil) == areSealed)
                     let isApart: Bool = try await browser.script(

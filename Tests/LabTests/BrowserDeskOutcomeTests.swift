@@ -73,6 +73,7 @@ extension BrowserDeskTests {
                             try await desk.show("room")
                             try await browser.wait("document.querySelector('\(peer)') !== null")
                             try await browser.drop([path], on: peer)
+                            try await desk.seesActivity()
                             try await desk.show("transfers")
                             let card = "main .transfer"
                             try await browser.wait(for: "Stored and checked there", in: card)

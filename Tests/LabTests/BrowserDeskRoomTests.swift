@@ -86,7 +86,9 @@ extension BrowserDeskTests {
                         try await sending.transcript.says("stored as a.txt")
                         try await browser.wait(for: "1 item arrived", in: "#toasts .toast")
                         try await browser.wait(for: "1 item arrived", in: "#live")
-                        try await browser.click("#toasts .row button:nth-child(2)")
+                        // The card may still be rising.
+                        let _: Bool = try await browser.script(
+                            "document.querySelector('#toasts .row button:nth-child(2)').click(); return true")
                         try await browser.wait(for: "a.txt", in: "aside.pane")
                     }
                     try await study.offering(["c.txt"], to: address, in: stage.folder) { first in

@@ -172,11 +172,13 @@ extension BrowserDeskTests {
                         let phone = "main .peer:not(.away, .invites)"
                         try await browser.wait(for: "LocalSend", in: phone)
                         try await browser.drop([photo], on: phone)
+                        try await desk.seesActivity()
                         try await desk.show("transfers")
                         try await browser.wait("document.querySelector('main .transfer.good') !== null")
                         #expect(FileManager.default.contents(atPath: app.received("photo.jpg")) == contents)
                         try await desk.show("room")
                         try await browser.drop([stage.folder + "/trip"], on: phone)
+                        try await desk.seesActivity()
                         try await desk.show("transfers")
                         try await browser.wait(for: "trip", in: "main .job")
                         try await eventually {

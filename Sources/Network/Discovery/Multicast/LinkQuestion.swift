@@ -44,7 +44,9 @@ final class LinkQuestion {
     static func places(
         in snapshot: NetworkSnapshot, denied: InterfacePatterns, _ group: [UInt8]
     ) -> [UInt32: [UInt8]] {
-        let allowed = Set(snapshot.usableInterfaces.filter { !denied.contains($0.name) }.map(\.index))
+        // Without any network, programs of this machine find each other by the responder alone.
+        let links = snapshot.usableInterfaces.filter { !$0.isLoopback && !denied.contains($0.name) }
+        let allowed = Set(links.map(\.index))
         let own = snapshot.addresses.filter { allowed.contains($0.interface) && $0.bytes.count == group.count }
         return Dictionary(own.map { ($0.interface, $0.bytes) }) { one, _ in one }
     }

@@ -1,13 +1,12 @@
-// Feedback: what has happened, for eyes, ears and screen readers.
+// Feedback: what has happened, for eyes and screen readers.
 import {$, h, icon, say, sign, t} from "/parts.js";
 
 // How long a toast stays, in milliseconds; under the pointer or with the focus longer.
 const STAYS = 9000, MOST = 3;
 
 // Tells what has happened, by a toast: a picture, a text, and buttons as [words, work].
-export function tell({text, note, picture, actions = [], sounds}) {
+export function tell({text, note, picture, actions = []}) {
 	say(text);
-	if (sounds) chime();
 	const node = h("section.toast.card", {role: "group", ariaLabel: text}, picture ?? icon("check"), h("div.what", h("strong", text), h("span.note", note ?? "")),
 		h("div.row", actions.map(([words, work]) => h("button", {onclick: () => {work(); leave();}}, words)), sign(t("close"), "cross", () => leave())));
 	const leave = () => {
@@ -20,27 +19,6 @@ export function tell({text, note, picture, actions = [], sounds}) {
 	$("toasts").append(node);
 	while ($("toasts").children.length > MOST) $("toasts").firstElementChild.remove();
 	return node;
-}
-
-// Two short notes; off by default.
-export const sound = {
-	get isOn() {return localStorage.sound === "on";},
-	set isOn(yes) {yes ? localStorage.sound = "on" : delete localStorage.sound; if (yes) chime();},
-};
-
-let audio;
-function chime() {
-	if (!sound.isOn) return;
-	audio ??= new AudioContext();
-	[[660, 0], [880, .12]].forEach(([pitch, from]) => {
-		const note = new OscillatorNode(audio, {frequency: pitch}), loud = new GainNode(audio, {gain: 0}), at = audio.currentTime + from;
-		loud.gain.setValueAtTime(0, at);
-		loud.gain.linearRampToValueAtTime(.12, at + .015);
-		loud.gain.exponentialRampToValueAtTime(.0001, at + .35);
-		note.connect(loud).connect(audio.destination);
-		note.start(at);
-		note.stop(at + .4);
-	});
 }
 
 // The counts of what waits: questions, and what came while nobody looked.
