@@ -94,7 +94,7 @@ struct Desk: Sendable {
 
     /// Shows a view.
     func show(_ view: String) async throws {
-        // The view may be there already, and is opened anew.
+        // An open view is opened once more.
         let _: Bool = try await browser.script(
             "const old = location.hash; location.hash = '#\(view)';"
                 + "if (old !== location.hash) document.querySelector('main').className = ''; return true")

@@ -3,7 +3,7 @@ import Subprocess
 import Testing
 
 extension BrowserDeskTests {
-    /// What people do from the room: invite, pair, begin to receive.
+    /// The actions of people in the room: invite, pair, begin to receive.
     @Suite("The room of the desk")
     struct Room {
         @Test("two people who press Pair at each other's face become contacts, if both say that the words are the same")
@@ -35,6 +35,29 @@ extension BrowserDeskTests {
                         #expect(desk.host.contactsFile.contains(other.id))
                         try await browser.press("Escape")
                         try await browser.wait("document.querySelector('main .mark.proved') !== null")
+                    }
+                }
+            }
+        }
+
+        @Test("another machine that comes while two people pair gets a no, and the window goes on to wait")
+        func otherMachine() async throws {
+            try await DeskStage.take { stage in
+                let (browser, attic) = (stage.browser, try stage.host("attic"))
+                try await stage.withDesk { desk, receiver in
+                    try await stage.host("study").withReceiver { study in
+                        try await desk.click("pair-\(study.id)", in: "main")
+                        try await browser.wait(for: "Waiting for the other side", in: "#ask")
+                        let words = ["pair", DeskStage.kitchen(receiver), "--answer-fd", "0", "--json"]
+                        // The window asks and waits in turn.
+                        try await eventually {
+                            let outcome = try await attic.run(Programs.waft, words, input: "y\n")
+                            #expect(outcome.exit != 0, "\(outcome)")
+                            return outcome.output.contains("\"compare\"")
+                        }
+                        try await browser.wait(for: "Waiting for the other side", in: "#ask")
+                        #expect(try await browser.script("return !document.querySelector('#ask .digits')"))
+                        #expect(try await !desk.host.contactsFile.contains(attic.ownID()))
                     }
                 }
             }

@@ -21,7 +21,7 @@ package protocol Endpoint: Sendable {
 
     /// Looks for peers until the task is cancelled. Reports a peer again if the facts about it have changed, and never
     /// reports this peer itself.
-    /// - Parameter isWatched: whether somebody looks at the peers, so that one that was killed must soon be gone.
+    /// - Parameter isWatched: whether a person looks at the list of peers: a killed peer then leaves it soon.
     func search(_ found: AsyncStream<PeerEvent>.Continuation, isWatched: Bool) async
 
     /// Asks each address of the own networks, if the dialect has a port at which its peers listen.

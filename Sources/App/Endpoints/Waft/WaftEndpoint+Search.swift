@@ -16,7 +16,7 @@ extension WaftEndpoint {
     /// Questions to known peers that are repeated at the same time: a peer of an earlier version does not announce itself
     /// anew when it changes, and a change of the permissions may have been missed.
     private static let repeatedQuestions = 8
-    /// Peers that are tried at the same time while somebody looks, and how long each may take to answer.
+    /// Peers that are tried at the same time while a person looks at the list, and the time of each for its answer.
     private static let triedPeers = 64
     private static let tryTimeout: Duration = .milliseconds(2_500)
     /// How long a peer whose record went may take to answer under another.

@@ -28,7 +28,7 @@ package struct WaftEndpoint: Endpoint {
     var watchInterval: TimeAmount = .seconds(1)
     /// Pause between two rounds of repeated questions to the peers in view.
     var repetition: Duration = .seconds(10)
-    /// Pause between two attempts to connect to a peer in view, while somebody looks.
+    /// Pause between two attempts to connect to a peer in view, while a person looks at the list.
     var trialPause: Duration = .seconds(5)
 
     package init(_ parts: EndpointParts) {

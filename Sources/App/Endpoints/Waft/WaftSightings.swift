@@ -133,7 +133,7 @@ struct WaftSightings {
     /// Notes what became of an attempt to connect.
     ///
     /// - Parameter target: as it was tried; the attempt says nothing about addresses that have changed since.
-    /// - Returns: that the peer has gone, if nobody is at its addresses. Its services stay, to be asked again.
+    /// - Returns: the end of the peer, if no program answers at its addresses. Its services stay, to be asked again.
     mutating func note(_ answer: PortAnswer, of target: PeerTarget) -> [PeerEvent] {
         guard let id = target.expected, let known = told[id] else { return [] }
         told[id]?.isTried = false

@@ -42,7 +42,7 @@ package struct PeerFinder: Sendable {
     /// - Parameters:
     ///   - limit: how long to look; nil: until the stream is dropped.
     ///   - scanning: whether also each address of the own networks is asked, which can take longer than `limit`.
-    ///   - isWatched: whether somebody looks at the peers, so that one that was killed must soon be gone.
+    ///   - isWatched: whether a person looks at the list of peers: a killed peer then leaves it soon.
     package func peers(
         for limit: Duration?, scanning: Bool = false, isWatched: Bool = false
     ) -> AsyncStream<PeerEvent> {

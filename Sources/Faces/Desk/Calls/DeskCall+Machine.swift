@@ -41,7 +41,7 @@ extension DeskCall {
             }
             return try await desk.showing { show in
                 if let line = PageLine(page, byPIN: false) { show(line) }
-                // The window cancels the call, and the receiver must hear of it nevertheless.
+                // A task of its own: the window cancels the task of the call.
                 defer { Task { await pages.close(page) } }
                 _ = try await pages.follow(page) { event in
                     switch event {

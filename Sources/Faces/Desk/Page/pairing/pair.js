@@ -11,16 +11,16 @@ export async function drawQR(node, text, label) {
 const isPaired = peer => [h("p.big.good", t("pairDone", {name: peer.contact ?? peer.name})), h("p.note", short(peer.id))];
 
 // Pairs, and shows each step in a node. Resolves at the end with its result; `paired` is the new contact, and `isHeard`
-// tells whether the other side has come.
-async function converse(node, values, signal, waiting) {
+// tells whether the other side has come. With an `expected` key each other machine that comes gets a no.
+async function converse(node, values, signal, expected) {
 	const left = h("p.help", {"aria-live": "off"}), main = h("div.stage"), who = h("div"), end = {paired: null, isHeard: false};
-	let asked = null;
+	let asked = null, isOther = false;
 	const say = (...parts) => {replace(main, parts); replace(node, who, main, left);};
 	const answer = text => {say(h("p.big", t("pairOther"))); answerTo(asked, text);};
 	const heard = {
 		begun: line => {asked = line.call;},
 		open({seconds, code}) {
-			if (waiting) return;
+			if (expected) return;
 			const until = Date.now() + seconds * 1000, picture = h("div");
 			const there = h("code", `waft pair ${shown(store.facts.name)}${code ? " --code" : ""}`);
 			eachSecond(() => put(left, t("left", {time: lasting((until - Date.now()) / 1000)})), signal);
@@ -29,11 +29,14 @@ async function converse(node, values, signal, waiting) {
 			if (code) drawQR(picture, code, t("qrOf", {what: code}));
 		},
 		peer({peer, warning: text}) {
+			isOther = expected !== undefined && peer.id !== expected;
+			if (isOther) return;
 			end.isHeard = true;
 			replace(who, h("p.big", t("pairComes", {who: person(peer)})),
 				h("p.note", dots(t(peer.contact ? "isContact" : "isUnverified"), peer.contact && short(peer.id))), text && warning(shown(text)));
 		},
 		compare(line) {
+			if (isOther) return answerTo(asked, "n");
 			put(left, "");
 			// A key that was meant for something else confirms nothing.
 			const saying = text => node.classList.contains("ready") && answer(text), title = h("p", {tabIndex: -1}, t("pairSame"));
@@ -65,7 +68,7 @@ export async function pairWith(peer) {
 	let isBeginning = true;
 	for (let end = null; !signal.aborted; isBeginning = !isBeginning) {
 		const turn = asks && !isBeginning ? AbortSignal.any([signal, AbortSignal.timeout(3000 + Math.random() * 2000)]) : signal;
-		end = await converse(stage, isBeginning ? {peer: target(peer)} : {}, turn, true);
+		end = await converse(stage, isBeginning ? {peer: target(peer)} : {}, turn, peer.id);
 		if (signal.aborted) return;
 		if (end.paired || end.isHeard) {
 			put(close, t("done"));
