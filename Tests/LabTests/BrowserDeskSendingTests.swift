@@ -29,6 +29,24 @@ extension BrowserDeskTests {
             }
         }
 
+        @Test("a drag whose end is not told to the window is over after a moment")
+        func lostDrag() async throws {
+            try await DeskStage.take { stage in
+                try await stage.withDesk { _, _ in
+                    let isShown: Bool = try await stage.browser.script(
+                        """
+                        const dataTransfer = new DataTransfer();
+                        dataTransfer.items.add(new File(["hello"], "note.txt"));
+                        const drag = new DragEvent("dragover", {dataTransfer, bubbles: true, cancelable: true});
+                        document.body.dispatchEvent(drag);
+                        return !document.querySelector("#dropping").hidden;
+                        """)
+                    #expect(isShown)
+                    try await stage.browser.wait("document.querySelector('#dropping').hidden")
+                }
+            }
+        }
+
         @Test("a drop counts on a card that changes under it")
         func change() async throws {
             try await DeskStage.take { stage in
