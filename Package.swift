@@ -230,7 +230,7 @@ let package = Package(
             .network, "WebPages",
             [
                 "HTTPChannel", "Secrets", "Sharing", "SecureTransport", nioCore, nioHTTP1, logging,
-            ], tests: nil)
+            ], tests: nil, embedded: ["Look"])
         + module(
             .dialects, "WaftDialect",
             [
@@ -248,7 +248,7 @@ let package = Package(
             .dialects, "WebDialect",
             ["CZlib", "Streams", "UniformTypes", "Sharing", "Digests", "HTTPChannel", "WebPages", nioCore, nioHTTP1],
             tests: ["Executors", "ItemSources", nioPosix],
-            embedded: ["page.html", "page.css", "page.js", "icon.svg", "en.json", "de.json"].map { "Page/" + $0 }
+            embedded: ["Page"]
         )
         + module(
             .dialects, "AirDropDialect",

@@ -28,7 +28,7 @@ extension BrowserDeskTests {
                 try await stage.withDesk { desk, receiver in
                     try await desk.show("contacts")
                     try await browser.click("main .pairing button[type=submit]")
-                    try await browser.wait(for: "waft pair kitchen", in: "main .pairing")
+                    try await browser.wait(for: "the face of kitchen", in: "main .pairing")
                     let words = ["pair", DeskStage.kitchen(receiver), "--answer-fd", "0", "--json"]
                     try await study.withProgram(Programs.waft, words) { terminal in
                         let digits = try await Self.line("compare", of: terminal).digits
@@ -58,7 +58,7 @@ extension BrowserDeskTests {
                     try await desk.show("contacts")
                     // The digits are not the same: a no.
                     try await browser.click("main .pairing button[type=submit]")
-                    try await browser.wait(for: "waft pair kitchen", in: "main .pairing")
+                    try await browser.wait(for: "the face of kitchen", in: "main .pairing")
                     let words = ["pair", DeskStage.kitchen(receiver), "--answer-fd", "0", "--json"]
                     let refused = try await study.withProgram(Programs.waft, words) { terminal in
                         _ = try await Self.line("compare", of: terminal)

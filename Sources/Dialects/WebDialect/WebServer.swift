@@ -174,18 +174,18 @@ package final class WebServer: Sendable {
         case (.GET, "g", 2), (.HEAD, "g", 2): try await enter(visit, names[1])
         case (.POST, "pin", 1): try await checkPIN(visit)
         case (_, "u", 2...): try await answerProgram(visit, secret: names[1], Array(names.dropFirst(2)))
-        case (.GET, "page.css", 1), (.HEAD, "page.css", 1):
-            try await exchange.respond(static: PackageResources.page_css, "text/css")
-        case (.GET, "page.js", 1), (.HEAD, "page.js", 1):
-            try await exchange.respond(static: PackageResources.page_js, "text/javascript")
-        case (.GET, "icon.svg", 1), (.HEAD, "icon.svg", 1):
-            try await exchange.respond(static: PackageResources.icon_svg, "image/svg+xml")
         case (.GET, "words.json", 1), (.HEAD, "words.json", 1):
             exchange.answerHeaders.add(name: "vary", value: "accept-language")
             try await exchange.respond(static: visit.words.file, "application/json")
-        case (_, "", 1), (_, "page.css", 1), (_, "page.js", 1), (_, "icon.svg", 1), (_, "words.json", 1):
-            try await exchange.refuse(allowing: "GET, HEAD")
+        case (_, "", 1), (_, "words.json", 1): try await exchange.refuse(allowing: "GET, HEAD")
         case (_, "pin", 1): try await exchange.refuse(allowing: "POST")
+        case (let method, let name, 1):
+            guard let file = WebPage.file(name) else { return false }
+            if [.GET, .HEAD].contains(method) {
+                try await exchange.respond(static: file.bytes, file.type)
+            } else {
+                try await exchange.refuse(allowing: "GET, HEAD")
+            }
         default: return false
         }
         return true

@@ -1,16 +1,19 @@
+import WebPages
+
 /// The files of the pages.
 package enum DeskPage {
     /// Waft's icon: an SVG document.
-    package static let icon = String(decoding: PackageResources.icon_svg, as: UTF8.self)
+    package static var icon: String { SharedPage.icon }
 
     /// - Parameter name: the whole path without its slash.
     /// - Returns: nil for a name that no file has.
     static func file(_ name: String) -> (bytes: [UInt8], type: String)? {
         switch name {
         case "": (PackageResources.desk_html, "text/html; charset=utf-8")
-        case "icon.svg": (PackageResources.icon_svg, "image/svg+xml")
         case "words.txt": (PackageResources.words_txt, "text/plain; charset=utf-8")
-        default: styles[name].map { ($0, "text/css") } ?? scripts[name].map { ($0, "text/javascript") }
+        default:
+            styles[name].map { ($0, "text/css") } ?? scripts[name].map { ($0, "text/javascript") }
+                ?? SharedPage.file(name)
         }
     }
 
@@ -19,7 +22,6 @@ package enum DeskPage {
         "feedback.css": PackageResources.feedback_css,
         "person.css": PackageResources.person_css,
         "room.css": PackageResources.room_css,
-        "tokens.css": PackageResources.tokens_css,
     ]
 
     private static let scripts = [
@@ -30,6 +32,7 @@ package enum DeskPage {
         "dom.js": PackageResources.dom_js,
         "drops.js": PackageResources.drops_js,
         "events.js": PackageResources.events_js,
+        "faults.js": PackageResources.faults_js,
         "feedback.js": PackageResources.feedback_js,
         "handlers.js": PackageResources.handlers_js,
         "history.js": PackageResources.history_js,

@@ -3,6 +3,15 @@ import WebPages
 
 /// The page as one guest gets it.
 struct WebPage {
+    /// A file beside the page; nil for a name that no file has.
+    static func file(_ name: String) -> (bytes: [UInt8], type: String)? {
+        switch name {
+        case "page.css": (PackageResources.page_css, "text/css")
+        case "page.js": (PackageResources.page_js, "text/javascript")
+        default: SharedPage.file(name)
+        }
+    }
+
     private static let template = String(decoding: PackageResources.page_html, as: UTF8.self)
 
     var words: PageWords

@@ -1,5 +1,8 @@
 // Choosing, asking, sending in pieces and the receipt. Without script the form and the links work as they are.
 // Foreign text, names above all, enters the page by textContent only.
+import { number, size } from "./figures.js";
+import { walk } from "./walk.js";
+
 const PIECE = 4 << 20, AT_ONCE = 1, ROWS = 300, TEXT_BYTES = 60000, STALL = 30000, TRIES = 5;
 const root = document.documentElement, body = document.body, host = body.dataset.host, lang = root.lang;
 const $ = (id) => document.getElementById(id);
@@ -9,7 +12,6 @@ const words = body.matches(".takes:not(.pin)") && await fetch("words.json").then
 
 // Words and figures
 
-const number = (n) => n.toLocaleString(lang);
 const word = (key, values) => {
 	const all = { host, ...values };
 	if (all.n === 1 && words[key + 1]) key += 1;
@@ -17,14 +19,6 @@ const word = (key, values) => {
 		const value = all[name];
 		// Names keep their own direction.
 		return name === "name" || name === "host" ? `\u2068${value}\u2069` : typeof value === "number" ? number(value) : value;
-	});
-};
-const size = (bytes) => {
-	let unit = 0;
-	for (; bytes >= 999.5 && unit < 4; unit++) bytes /= 1000;
-	return bytes.toLocaleString(lang, {
-		style: "unit", unit: ["", "kilo", "mega", "giga", "tera"][unit] + "byte", unitDisplay: unit ? "short" : "long",
-		maximumFractionDigits: unit > 1 && bytes < 100 ? 1 : 0,
 	});
 };
 const timeLeft = (s) => s < 60 ? word("seconds", { n: Math.ceil(s) }) : word("minutes", { n: Math.ceil(s / 60) });
@@ -58,23 +52,6 @@ function add(found) {
 	showItems();
 }
 
-/** All files below the entries of a drop. */
-async function walk(entries, found) {
-	for (const entry of entries) {
-		if (entry.isFile) {
-			const file = await new Promise((yes, no) => entry.file(yes, no));
-			found.push({ file, path: entry.fullPath.replace(/^\/+/, "") });
-		} else {
-			const reader = entry.createReader();
-			for (let part; !part || part.length;) {
-				part = await new Promise((yes, no) => reader.readEntries(yes, no));
-				await walk(part, found);
-			}
-		}
-	}
-	return found;
-}
-
 async function drop(data) {
 	const entries = [...data.items].filter((i) => i.kind === "file").map((i) => i.webkitGetAsEntry?.());
 	if (!entries.length) return addText(data.getData("text/uri-list") || data.getData("text/plain"));
@@ -82,7 +59,7 @@ async function drop(data) {
 	reading = true;
 	problem("reading");
 	try {
-		const found = await walk(entries, []);
+		const found = (await walk(entries)).filter((item) => item.file);
 		problem(found.length ? "" : "empty");
 		add(found);
 	} catch {

@@ -1,10 +1,10 @@
 // The lines of the two streams, put into the store.
-import {call, changed, countedOf, face, hasThumb, h, person, problem, say, store, sum, t} from "/parts.js";
+import {call, changed, countedOf, face, hasThumb, h, person, problem, say, store, sum, t, why} from "/parts.js";
 import {openSheet} from "/send.js";
 import {tell, unseen} from "/feedback.js";
 import {takeVisibility} from "/visible.js";
 
-export const transferOf = more => ({items: [], total: 0, bytes: 0, samples: [], began: Date.now(), results: [], ...more});
+export const transferOf = more => ({items: [], total: 0, bytes: 0, samples: [], began: Date.now(), results: [], said: new Set(), ...more});
 
 // A transfer toward this machine, found or begun.
 function incoming({transfer: key, from}) {
@@ -35,10 +35,16 @@ export function sample(transfer, bytes, total) {
 // An item is where it should be.
 export const okay = ({state}) => /^(stored|sent|opened|deferred|handlerFailed|there)$/.test(state);
 
+// Keeps the program's own words about a transfer, for its details.
+export function tellsMore(transfer, {name, reason}) {
+	if (reason && transfer.said.size < 50) transfer.said.add((name ? name + ": " : "") + reason);
+}
+
 // Puts the fate of an item into its transfer.
 export function settle(transfer, line, state) {
-	const {item, name, stored, size, reason, arrival, path, type, handlerAnswer: answer} = line;
-	const now = {item, name, stored, size, state, reason, arrival, path, type, answer};
+	const {item, name, stored, size, cause, exit, arrival, path, type, handlerAnswer: answer} = line;
+	const now = {item, name, stored, size, state, cause, exit, arrival, path, type, answer};
+	tellsMore(transfer, line);
 	const old = transfer.results.find(r => r.item === item && item !== undefined);
 	if (old) Object.assign(old, Object.fromEntries(Object.entries(now).filter(([, value]) => value !== undefined)));
 	else if (transfer.results.length < 500) transfer.results.push(now);
@@ -58,14 +64,16 @@ function answered(line) {
 	changed("offers");
 }
 
+// The end of a transfer; `cause` is that of its failure.
 function done(line) {
 	const transfer = store.transfers.get(line.transfer);
 	if (!transfer) return;
+	tellsMore(transfer, line);
 	const told = new Set(transfer.results.map(r => r.item));
 	// Items that are here already are not stored again.
 	if (!line.reason && told.size < 500) for (const item of transfer.items) if (!told.has(item.item)) transfer.results.push({...item, state: "there"});
 	const stored = transfer.results.filter(okay).length;
-	Object.assign(transfer, {state: "over", ended: Date.now(), reason: line.reason, good: !line.reason && stored > 0});
+	Object.assign(transfer, {state: "over", ended: Date.now(), reason: line.cause && why(line), good: !line.reason && stored > 0});
 	if (stored) tellArrival(transfer, stored);
 	setTimeout(() => changed("transfers"), 4100);
 	changed("transfers");
@@ -144,6 +152,7 @@ const HEARD = {
 	},
 	failed(line) {
 		if (line.exit) return;
+		if (line.item === undefined) return done(line);
 		settle(incoming(line), line, line.arrival ? "handlerFailed" : "failed");
 		changed("transfers");
 		if (line.arrival) changed("arrivals", line);

@@ -1,13 +1,13 @@
 // Handlers: who gets what, and why.
 import {alarm, attempt, call, cardHead, field, fold, form, h, h2, head, help, icon, label, lineOf, linesOf, mono, named, on, problem, put, quoted, replace,
-	row, show, shown, status, submit, t, things, update, warning} from "/parts.js";
+	row, said, show, shown, status, submit, t, things, update, warning} from "/parts.js";
 import {held} from "/drops.js";
 
 // Asks which handlers would get an item of this name, a type or a URL.
 async function decide(text, node) {
 	replace(node, status(t("loading")));
 	const result = await call("handlers/decide", {about: text}), line = result.lines.find(l => /Decision$/.test(l.event));
-	if (!line) return replace(node, alarm(problem(result)));
+	if (!line) return replace(node, alarm(problem(result)), said(result.failed ? [result.failed.reason] : []));
 	const why = of => shown(line.claimants.find(c => c.identifier === of.identifier)?.explanation ?? of.identifier);
 	const nobody = line.builtIn ? line.openedWhenReceived ? "opensAtOnce" : "onlyStored" : line.url ? "nobodyUrl" : "staysInInbox";
 	replace(node, h("div", {role: "status"}, h("h3", line.description && shown(line.description) + " ", h("span.mono", shown(line.type ?? line.url))),

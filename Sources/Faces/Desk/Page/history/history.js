@@ -1,4 +1,4 @@
-import {alarm, button, call, choices, dots, family, fate, h, hasFocus, head, named, on, person, problem, put, replace, row, shown, size, t, wayOf,
+import {alarm, button, call, choices, dots, family, fate, h, hasFocus, head, named, on, person, put, replace, row, shown, size, t, tellFault, wayOf,
 	when} from "/parts.js";
 
 const PAGE = 50;
@@ -26,7 +26,7 @@ export function open(main, signal) {
 		const asked = way, result = await call("history", {limit, sent: way === "sent", before: way !== "sent" && more ? oldest : undefined}, {signal});
 		if (signal.aborted || asked !== way) return;
 		const lines = result.lines.filter(line => /^(arrival|transfer)$/.test(line.event)).reverse(), rows = lines.map(way === "sent" ? sent : arrival);
-		put(error, problem(result));
+		tellFault(error, result);
 		if (way === "received" && lines.length) oldest = lines.at(-1).arrival;
 		more && way === "received" ? list.append(...rows) : replace(list, rows.length ? rows : h("li.help", t("noHistory")));
 		older.hidden = lines.length < limit;

@@ -1,6 +1,4 @@
 // The calls of the desk, which answer with lines.
-import {shown} from "/dom.js";
-import {t} from "/words.js";
 async function* lines(answer) {
 	const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
 	let rest = "";
@@ -31,7 +29,7 @@ const opening = () => opened ??= new Promise((yes, no) => (async () => {
 
 // A call, which `start` begins.
 async function begin(path, start, {each, signal}) {
-	const name = String(++number), result = {lines: [], exit: 1};
+	const name = String(++number), result = {path, lines: [], exit: 1};
 	try {
 		const window = await opening();
 		const over = new Promise(done => {calls.set(name, line => {
@@ -69,11 +67,6 @@ export const read = (path, rest = {}) => begin(path, request, rest);
 // The lines of an event among those of a result.
 export const linesOf = ({lines}, event) => lines.filter(line => line.event === event);
 export const lineOf = (result, event) => linesOf(result, event)[0];
-
-// Why a call has failed; "" if it has not. Its advice is for a terminal.
-export function problem({exit, failed}) {
-	return !exit ? "" : exit === -1 ? t("unreachable") : failed ? shown(failed.reason) : t("notDone");
-}
 
 // Keeps a call under way: again some seconds after it has ended.
 export async function watch(path, {each, began, ended}) {

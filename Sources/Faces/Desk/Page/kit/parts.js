@@ -1,6 +1,8 @@
 // Parts of many views, and all else that views share.
 export * from "/calls.js";
 export * from "/dom.js";
+export * from "/faults.js";
+export * from "/figures.js";
 export * from "/icons.js";
 export * from "/person.js";
 export * from "/store.js";
@@ -8,7 +10,8 @@ export * from "/types.js";
 export * from "/words.js";
 import {$, h, named, put, replace, shown, svg} from "/dom.js";
 import {icon} from "/icons.js";
-import {call, problem} from "/calls.js";
+import {call} from "/calls.js";
+import {tellFault} from "/faults.js";
 import {t} from "/words.js";
 
 // A button with the words of a key. `more` is its class or id; `of` tells it from others of its kind.
@@ -25,13 +28,13 @@ export const submit = (text, more) => h("button.primary", {type: "submit"}, more
 // Buttons of which one is chosen; `choose` gets its value.
 export const choices = (label, name, values, now, choose) => h("div.choices", {role: "radiogroup", ariaLabel: label},
 	values.map(([value, text]) => h("label", h("input", {type: "radio", name, value, checked: value === now, onchange: () => choose(value)}), h("span", text))));
-export const alarm = (...text) => h("p.bad", {role: "alert"}, text);
+export const alarm = (...text) => h("div.bad", {role: "alert"}, text);
 
 // Makes a call; an alarm says why it has failed.
 export async function attempt(error, path, values) {
 	put(error, "");
 	const result = await call(path, values);
-	put(error, problem(result));
+	tellFault(error, result);
 	return result;
 }
 export const status = (...text) => h("p.help", {role: "status"}, text);

@@ -1,5 +1,6 @@
-// Words of the user's language, English or German; figures and times.
+// Words of the user's language, English or German; times.
 import {isolated} from "/dom.js";
+import {number} from "/figures.js";
 
 const lines = (await (await fetch("/words.txt")).text()).trim().split("\n").map(line => line.split("|"));
 const table = Object.fromEntries(lines.map(([key, ...texts]) => [key, texts]));
@@ -19,18 +20,6 @@ export function t(key, values = {}) {
 export const counted = n => t("items", {n});
 
 export const has = key => key in table;
-export const number = n => n.toLocaleString(lang);
-
-export function size(bytes) {
-	if (bytes === undefined) return "";
-	let unit = 0;
-	for (; bytes >= 999.5 && unit < 4; unit++) bytes /= 1000;
-	return bytes.toLocaleString(lang, {
-		style: "unit", unit: ["", "kilo", "mega", "giga", "tera"][unit] + "byte", unitDisplay: unit ? "short" : "long",
-		maximumFractionDigits: unit > 1 && bytes < 100 ? 1 : 0,
-	});
-}
-
 export function lasting(seconds) {
 	const whole = Math.max(0, Math.round(seconds)), two = n => String(n).padStart(2, "0");
 	const hours = Math.floor(whole / 3600), minutes = Math.floor(whole / 60) % 60;

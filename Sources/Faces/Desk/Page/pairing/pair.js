@@ -1,11 +1,18 @@
 // Pairing, by digits that people compare or by a one-time code.
 import {$, alarm, answerTo, button, call, choices, dots, eachSecond, field, form, h, h2, hasFocus, label, lasting, lineOf, on, person, post, problem,
-	put, qr, replace, select, short, shown, store, submit, t, target, warning} from "/parts.js";
+	put, qr, replace, said, select, short, shown, store, submit, t, tellFault, target, warning} from "/parts.js";
 
 // The QR code of a text in a node; nothing if there is none.
 export async function drawQR(node, text, label) {
 	const answer = await post("/qr", {text}).catch(() => null);
 	replace(node, answer?.ok && qr(await answer.json(), label));
+}
+
+// An alarm that says why a call has failed.
+function faultOf(result) {
+	const error = alarm();
+	tellFault(error, result);
+	return error;
 }
 
 const isPaired = peer => [h("p.big.good", t("pairDone", {name: peer.contact ?? peer.name})), h("p.note", short(peer.id))];
@@ -22,10 +29,10 @@ async function converse(node, values, signal, expected) {
 		open({seconds, code}) {
 			if (expected) return;
 			const until = Date.now() + seconds * 1000, picture = h("div");
-			const there = h("code", `waft pair ${shown(store.facts.name)}${code ? " --code" : ""}`);
+			const name = store.receiver?.name ?? store.facts.name, there = said([`waft pair ${shown(name)}${code ? " --code" : ""}`]);
 			eachSecond(() => put(left, t("left", {time: lasting((until - Date.now()) / 1000)})), signal);
-			say(h("p.big", t("pairOther")), code ? [h("p", t("pairCodeThere")), h("p.digits", code), picture, h("p", there)]
-				: h("p", t("pairThere"), " ", there));
+			say(h("p.big", t("pairOther")), code ? [h("p", t("pairCodeThere")), h("p.digits", code), picture, there]
+				: [h("p", t("pairThere", {name})), there]);
 			if (code) drawQR(picture, code, t("qrOf", {what: code}));
 		},
 		peer({peer, warning: text}) {
@@ -33,7 +40,7 @@ async function converse(node, values, signal, expected) {
 			if (isOther) return;
 			end.isHeard = true;
 			replace(who, h("p.big", t("pairComes", {who: person(peer)})),
-				h("p.note", dots(t(peer.contact ? "isContact" : "isUnverified"), peer.contact && short(peer.id))), text && warning(shown(text)));
+				h("p.note", dots(t(peer.contact ? "contact" : "isUnverified"), peer.contact && short(peer.id))), text && [warning(t("pairTakes")), said([text])]);
 		},
 		compare(line) {
 			if (isOther) return answerTo(asked, "n");
@@ -72,11 +79,11 @@ export async function pairWith(peer) {
 		if (signal.aborted) return;
 		if (end.paired || end.isHeard) {
 			put(close, t("done"));
-			replace(stage, ...(end.paired ? isPaired(end.paired) : [alarm(problem(end.result)), h("p.row", button("again", () => pairWith(peer)))]));
+			replace(stage, ...(end.paired ? isPaired(end.paired) : [faultOf(end.result), h("p.row", button("again", () => pairWith(peer)))]));
 			return close.focus();
 		}
 		// Without a receiver nothing can wait.
-		if (end.result.exit === 69) return replace(stage, alarm(problem(end.result)));
+		if (end.result.exit === 69) return replace(stage, faultOf(end.result));
 		both();
 	}
 }

@@ -24,7 +24,7 @@ export function person(peer, via) {
 }
 
 // The same beside its name.
-export const standing = peer => peer.away ? [t("notHere")] : isContact(peer) ? [t("isContact")]
+export const standing = peer => peer.away ? [t("notHere")] : isContact(peer) ? [t("contact")]
 	: [peer.id ? t("isStranger", {key: short(peer.id)}) : t("noKey"), claims(peer) && t("notContact", {name: claims(peer)})]
 		.filter(Boolean);
 

@@ -11,7 +11,7 @@ function itemRow(offer, item, boxes) {
 	if (box) boxes.push({box, item: item.item});
 	const picture = item.hasPreview ? h("img", {src: `${store.facts.previews}/offers/${offer.offer}/${item.item + 1}`, alt: "", width: 56, height: 56,
 		onerror: event => event.target.replaceWith(icon(kind))}) : icon(kind);
-	return h("li", h(box ? "label" : "div", box, ...row(picture, item.name, h("span", {title: item.type}, note)).childNodes));
+	return h("li", h(box ? "label" : "div", box, ...row(picture, item.name, note).childNodes));
 }
 
 // A stranger can become a contact while the offer waits.
@@ -56,7 +56,7 @@ function card(offer) {
 	const node = h("div.offer", pictures(offer), h("div.head", face(offer.from), h("div.what",
 		h("h2#question-title", {tabIndex: -1}, t("offers", {
 			who: person(offer.from, offer.via), items: countedOf(offer.items, offer.count), size: offer.size === undefined ? t("unknownSize") : size(offer.size),
-		})), h("span.state", t(known ? "isContact" : offer.from.id ? "provedStranger" : "provedNothing"), offer.free && " · " + t("free", {size: size(offer.free)}),
+		})), h("span.state", t(known ? "contact" : offer.from.id ? "provedStranger" : "provedNothing"), offer.free && " · " + t("free", {size: size(offer.free)}),
 			left))),
 		offer.warning && warning(shown(offer.warning)), said("subject", offer.subject), said("note", offer.note),
 		h("p.names", names, offer.count > 3 && [" ", t("others", {n: offer.count - 3})]),
@@ -90,7 +90,10 @@ function befriend({offer, from}, act) {
 
 function always(offer, act, accept) {
 	const choice = (first, ...more) => select([first, ...more].map(value => [value, t(value)]));
-	const types = choice("any", ...new Set(offer.items.map(item => item.type))), most = choice("any", "100MB", "1GB", "10GB");
+	const kind = type => t("family-" + family(type)), all = [...new Set(offer.items.map(item => item.type))];
+	const isTwice = type => all.some(other => other !== type && kind(other) === kind(type));
+	const types = select([["any", t("any")], ...all.map(type => [type, kind(type) + (isTwice(type) ? ` (${shown(type)})` : "")])]);
+	const most = choice("any", "100MB", "1GB", "10GB");
 	const time = choice("ever", "1d", "7d", "30d");
 	const set = () => ["contacts/set", {contact: offer.from.id, policy: "accept", types: [types.value], sizeAtMost: most.value, lasting: time.value}];
 	return h("fieldset", h("legend", t("alwaysTitle", {name: offer.from.contact})),

@@ -1,5 +1,5 @@
 // A page for a guest who has only a browser: its address as a code to scan.
-import {$, alarm, button, call, h, icon, mono, named, problem, replace, shown, status, t} from "/parts.js";
+import {$, alarm, button, call, h, icon, mono, named, replace, shown, status, t, tellFault} from "/parts.js";
 import {drawQR} from "/pair.js";
 
 // The place in the room.
@@ -21,6 +21,6 @@ export function invite() {
 		guest: ({address}) => guests.append(h("li", icon("phone"), named(address ?? ""), h("span.note", t("guestCame")))),
 	};
 	call("page", {}, {signal: stop.signal, each: line => heard[line.event]?.(line)}).then(result => {
-		if (!stop.signal.aborted) error.textContent = problem(result);
+		stop.signal.aborted || tellFault(error, result);
 	});
 }

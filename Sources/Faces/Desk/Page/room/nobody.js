@@ -1,12 +1,12 @@
 // The room without peers: three things to do, and the findings of `waft doctor` if something is wrong.
-import {button, call, h, h2, icon, linesOf, put, replace, show, shown, store, t} from "/parts.js";
+import {button, call, h, h2, icon, linesOf, oneOf, put, replace, said, show, store, t} from "/parts.js";
 import {seeThisMachine} from "/visible.js";
 import {invite} from "/invite.js";
 
 const SIGNS = {problem: "cross", warning: "warn"};
 
-const finding = ({result, name, reason, hint}) => h("li." + result, icon(SIGNS[result]),
-	h("div", h("strong", t("check-" + result), ": ", shown(name)), h("p", shown(reason)), hint && h("p.help", "→ ", shown(hint))));
+const finding = ({result, name, reason, hint}) => h("li." + result, h("span", {title: t("check-" + result)}, icon(SIGNS[result])),
+	h("div", h("p", oneOf("wrong-", name)), said([reason, hint && "→ " + hint].filter(Boolean))));
 
 // A section with `show(yes)`.
 export function nobody(signal) {

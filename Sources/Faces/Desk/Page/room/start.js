@@ -1,5 +1,5 @@
 // No receiver runs: one button starts it.
-import {alarm, button, call, h, h2, on, problem, put, show, store, t} from "/parts.js";
+import {alarm, button, call, h, h2, on, put, show, store, t, tellFault} from "/parts.js";
 
 // A section that is there while no receiver runs.
 export function startReceiving(signal) {
@@ -12,7 +12,7 @@ export function startReceiving(signal) {
 		put(error, "");
 		const result = await call("receiver/start", {isLasting});
 		busy = false;
-		put(error, problem(result));
+		tellFault(error, result);
 	}
 	const draw = () => show(node, store.isReceiving === false);
 	on("receiver", draw, signal);

@@ -1,33 +1,17 @@
 // Files, links and texts that are dropped or pasted anywhere.
 import {$, changed, h, icon, person, put, show, t} from "/parts.js";
 import {openSheet, sendAtOnce} from "/send.js";
+import {walk} from "/walk.js";
 
 // A drag that is not heard of for this long, in milliseconds, is over. Browsers tell of one each 350 ms (HTML, 6.11.5).
 const QUIET = 1500;
-
-// All below the entries of a drop, with paths from the dropped folder on.
-async function walk(entries, found) {
-	for (const entry of entries) {
-		const path = entry.fullPath.replace(/^\/+/, "");
-		if (entry.isFile) found.push({path, file: await new Promise((yes, no) => entry.file(yes, no))});
-		else {
-			found.push({path});
-			const reader = entry.createReader();
-			for (let part; !part || part.length;) {
-				part = await new Promise((yes, no) => reader.readEntries(yes, no));
-				await walk(part, found);
-			}
-		}
-	}
-	return found;
-}
 
 // What a drop or the clipboard holds: files with paths, or a text.
 export async function held(data) {
 	const entries = [...data.items].filter(i => i.kind === "file").map(i => i.webkitGetAsEntry?.());
 	const loose = [...data.files], text = data.getData("text/uri-list") || data.getData("text/plain");
 	if (!loose.length && !entries.length) return {text};
-	if (entries.length && entries.every(Boolean)) return {files: await walk(entries, [])};
+	if (entries.length && entries.every(Boolean)) return {files: await walk(entries)};
 	return {files: loose.map(file => ({file, path: file.name}))};
 }
 
@@ -53,7 +37,7 @@ export function acceptDrops() {
 		over = node;
 	};
 	const end = () => {clearTimeout(timer); show($("dropping"), false); mark(null); changed("peers");};
-	addEventListener("dragover", event => {
+	const drag = event => {
 		if (!event.dataTransfer.types.some(type => /^Files$|^text\//.test(type))) return;
 		event.preventDefault();
 		event.dataTransfer.dropEffect = "copy";
@@ -63,7 +47,10 @@ export function acceptDrops() {
 		show($("dropping"), true);
 		clearTimeout(timer);
 		timer = setTimeout(end, QUIET);
-	});
+	};
+	// A drop on a part of which the browser has told `dragenter` only, unhandled, opens the file in place of the page.
+	addEventListener("dragenter", drag);
+	addEventListener("dragover", drag);
 	addEventListener("dragleave", event => {if (!event.relatedTarget) end();});
 	addEventListener("drop", async event => {
 		event.preventDefault();

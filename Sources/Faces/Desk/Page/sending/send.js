@@ -1,6 +1,6 @@
 // The sheet: items, and what to do with them.
-import {$, alarm, button, called, counted, deviceIcon, dots, familyOf, form, h, help, label, lineOf, linesOf, named, on, person, post, problem, put, read,
-	replace, request, row, shown, sign, size, standing, status, submit, t, target, update} from "/parts.js";
+import {$, alarm, button, called, counted, deviceIcon, dots, familyOf, form, h, help, label, lineOf, linesOf, named, on, person, post, put, read,
+	replace, request, row, shown, sign, size, standing, status, submit, t, tellFault, target, update} from "/parts.js";
 import {tar} from "/tar.js";
 import {send, sendingOf, stream} from "/sending.js";
 import {peersInOrder} from "/room.js";
@@ -104,9 +104,9 @@ function drawPeers() {
 }
 
 function drawGo() {
-	const n = items.length + !!typed(), away = [...chosen.values()].some(peer => peer.away), blobs = items.some(item => item.blob);
+	const n = items.length + !!typed(), peers = [...chosen.values()], away = peers.some(peer => peer.away), blobs = items.some(item => item.blob);
 	put($("sheet-go"), n && chosen.size ? t("sendN", {items: counted(n), peers: t("toPeers", {n: chosen.size})}) : t("send"));
-	put($("sheet-note"), [blobs && t("streamNote"), away && t("awayNote"), away && blobs && t("awayCopies")].filter(Boolean).join(" "));
+	put($("sheet-note"), [blobs && peers.some(peer => !peer.away) && t("streamNote"), away && t("awayNote"), away && blobs && t("awayCopies")].filter(Boolean).join(" "));
 	drawActivities();
 }
 
@@ -147,7 +147,7 @@ function activities(found, run) {
 		const result = await run(type).catch(() => ({exit: -1, lines: []})), made = lineOf(result, "completed")?.returnedItems ?? [];
 		buttons.forEach(node => {node.ariaDisabled = null;});
 		put(says, result.exit ? "" : t("activityDone", {name: title}) + made.map(path => " " + shown(path)).join());
-		put(error, problem(result));
+		tellFault(error, result);
 		replace(contents, linesOf(result, "preview").map(body));
 	}}, shown(title)));
 	return h("fieldset", h("legend", t("activities")), h("div.row", buttons), says, error, contents);

@@ -1,6 +1,6 @@
 // Sendings of this window. Files of the browser go through.
-import {changed, counted, person, post, problem, read, request, say, store, sum, t, target} from "/parts.js";
-import {okay, sample, settle, transferOf} from "/events.js";
+import {changed, counted, person, post, problem, read, request, say, store, sum, t, target, why} from "/parts.js";
+import {okay, sample, settle, tellsMore, transferOf} from "/events.js";
 
 let number = 0;
 
@@ -15,18 +15,18 @@ function begin(peer, items) {
 function take(transfer, line) {
 	switch (line.event) {
 	case "offered": Object.assign(transfer, {state: "asking", items: line.items, count: line.count, total: line.size ?? transfer.total}); break;
-	case "busy": transfer.note = line.reason ?? t("busy"); break;
-	case "remark": (transfer.remarks ??= []).push(line.reason); break;
-	case "resuming": Object.assign(transfer, {state: "moving", note: t("resuming") + (line.reason ? " " + line.reason : "")}); break;
+	case "busy": transfer.note = t("busy"); break;
+	case "remark": transfer.hasRemarks = true; break;
+	case "resuming": Object.assign(transfer, {state: "moving", note: t("resuming")}); break;
 	case "answered":
 		Object.assign(transfer, {state: "moving", note: ""});
-		for (const {item, answer, reason} of line.answers) if (answer !== "accepted") settle(transfer, {item, name: transfer.items[item]?.name, reason}, answer);
+		for (const one of line.answers) if (one.answer !== "accepted") settle(transfer, {...one, name: transfer.items[one.item]?.name}, one.answer);
 		break;
 	case "progress": transfer.note = ""; sample(transfer, line.bytes, line.total); break;
 	case "handling": Object.assign(transfer, {state: "handling", note: t("delivery-waiting"), cancel: null}); break;
-	case "stored": case "sent": case "opened": settle(transfer, {...line, reason: ""}, line.event); break;
+	case "stored": case "sent": case "opened": settle(transfer, line, line.event); break;
 	case "failed":
-		if (line.item === undefined) transfer.reason = line.reason;
+		if (line.item === undefined) transfer.reason = why(line);
 		else {
 			// An answer such as `declined` says more than that the item has failed.
 			const {state} = transfer.results.find(r => r.item === line.item) ?? {};
@@ -35,6 +35,7 @@ function take(transfer, line) {
 		break;
 	case "queued": transfer.queued = line.job; break;
 	}
+	tellsMore(transfer, line);
 	changed("transfers");
 }
 

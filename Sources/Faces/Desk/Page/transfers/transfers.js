@@ -1,5 +1,5 @@
 import {alarm, call, cardHead, changed, counted, dots, eachSecond, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated,
-	lasting, linesOf, named, on, oneOf, person, problem, put, row, shown, sign, size, store, svg, t, update, when} from "/parts.js";
+	lasting, linesOf, named, on, oneOf, person, put, replace, row, said, shown, sign, size, store, svg, t, tellFault, update, when, why} from "/parts.js";
 import {okay} from "/events.js";
 
 // Bytes a second over the last three seconds; 0 if nothing moves.
@@ -49,20 +49,20 @@ export function stateOf({way, to, state, queued, good, cancelled, results, count
 	return stored < count ? t("someStored", {stored, n: count}) : t(way === "out" ? "allStored" : "allArrived", {n: stored});
 }
 
-function resultRow({state, name = "", stored, size: bytes, answer, reason, arrival}) {
-	const text = dots(stored && stored !== name ? t("storedAs", {name: stored}) : oneOf("result-", state),
-		!/none|pending/.test(answer) && oneOf("delivery-", answer), shown(reason), bytes && size(bytes));
-	return fate(okay({state}), arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
+function resultRow({state, name = "", stored, size: bytes, answer, cause, exit, arrival}) {
+	const good = okay({state}), text = dots(stored && stored !== name ? t("storedAs", {name: stored}) : oneOf("result-", state),
+		!/none|pending/.test(answer) && oneOf("delivery-", answer), !good && (cause || exit) && why({cause, exit}), bytes && size(bytes));
+	return fate(good, arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
 }
 
 // A card is made once: nothing in it loses the focus.
 function card(transfer) {
 	const bar = h("progress", {max: 1, ariaLabel: heading(transfer)}), title = h("h2"), says = h("span"), numbers = h("p.figures"), picture = h("div");
-	const note = h("p.help"), list = h("ul.things"), more = fold(t("details"), list), drawn = {};
+	const note = h("p.help"), list = h("ul.things"), more = fold(t("itsItems"), list), words = h("div"), drawn = {};
 	const cancel = h("button", {onclick: () => transfer.cancel?.(), ariaLabel: t("cancelOne", {what: heading(transfer)})}, t("cancel"));
 	const hide = sign(t("hide"), "cross", () => {store.transfers.delete(transfer.key); changed("transfers");});
 	const node = h("li.card.transfer", cardHead(icon(transfer.way === "out" ? "send" : "inbox"), title, says, cancel, hide),
-		bar, picture, numbers, note, more);
+		bar, picture, numbers, note, more, words);
 	node.update = () => {
 		const {good, cancelled, total, bytes, samples, items} = transfer, over = transfer.state === "over";
 		put(title, heading(transfer));
@@ -72,7 +72,8 @@ function card(transfer) {
 		if (transfer.state === "moving" && total) bar.value = Math.min(1, bytes / total); else bar.removeAttribute("value");
 		bar.hidden = over;
 		put(numbers, transfer.state === "asking" ? size(total || 0) : figures(transfer));
-		put(note, [transfer.note, transfer.reason, ...(transfer.remarks ?? [])].filter(Boolean).map(shown).join(" "));
+		put(note, [transfer.note, transfer.reason, transfer.hasRemarks && t("remarks")].filter(Boolean).join(" "));
+		if (drawn.said !== transfer.said.size) {drawn.said = transfer.said.size; replace(words, said([...transfer.said]));}
 		cancel.hidden = over || cancelled || !transfer.cancel;
 		hide.hidden = !over && transfer.cancel;
 		if (samples.length !== drawn.samples) {drawn.samples = samples.length; picture.replaceChildren(...[plot(transfer)].filter(Boolean));}
@@ -94,16 +95,17 @@ async function drawOutbox(node) {
 	if (!node.isConnected) return;
 	const jobs = linesOf(await call("outbox"), "job").reverse();
 	const act = ({job}, action, key = action) => h("button", {"data-key": action + job, ariaLabel: `${t(key)} ${job}`, onclick: async () => {
-		const done = await call("outbox/" + action, {job});
+		const done = await call("outbox/" + action, {job}), error = alarm();
 		await drawOutbox(node);
-		if (done.exit) node.append(alarm(problem(done)));
+		tellFault(error, done);
+		node.append(error);
 	}}, t(key));
 	const who = ({peer, to}) => peer || store.contacts.has(to) ? person(peer ?? {id: to}) : isolated(to);
 	const card = job => h("li.card.job", cardHead(icon("history"), h("h3", t("itemsTo", {items: counted(job.count), who: who(job)})),
 		dots(t("job-state-" + job.state), job.state === "waiting" && job.due && t("nextTry", {time: when(job.due)}), size(job.size)),
 	/waiting|failed/.test(job.state) && act(job, "retry", "job-retry"),
 	act(job, /waiting|sending/.test(job.state) ? "cancel" : "remove")),
-	job.reason && h("p.help", shown(job.reason)), h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", named(item.name)])));
+	job.exit && h("p.help", why(job)), job.reason && said([job.reason]), h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", named(item.name)])));
 	clearTimeout(later);
 	// Nothing tells of a job's end.
 	if (jobs.some(job => /waiting|sending/.test(job.state))) later = setTimeout(function again() {

@@ -1,5 +1,5 @@
 // Who can see this machine: one control with its countdown.
-import {$, alarm, call, changed, choices, eachSecond, h, icon, inTurn, lasting, on, problem, put, select, store, t, update} from "/parts.js";
+import {$, alarm, call, changed, choices, eachSecond, h, icon, inTurn, lasting, on, put, select, store, t, tellFault, update} from "/parts.js";
 
 let ticking = new AbortController();
 export const countdown = () => lasting((store.visibility.until - Date.now()) / 1000);
@@ -20,7 +20,7 @@ function choice() {
 	const time = select([["10m", t("for10m")], ["1h", t("for1h")], ["", t("forEver")]], "10m", {ariaLabel: t("howLong")});
 	const note = h("p.help"), error = alarm();
 	const choose = value => inTurn(async () => {
-		put(error, problem(await seeThisMachine(value, value === "everyone" && time.value || undefined)));
+		tellFault(error, await seeThisMachine(value, value === "everyone" && time.value || undefined));
 		draw();
 	});
 	const values = ["off", "contacts", "everyone"].map(value => [value, t("visible-" + value)]);

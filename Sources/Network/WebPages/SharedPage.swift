@@ -1,0 +1,17 @@
+/// The files that all pages share: the look, the icon, figures, and the walk through what is dropped.
+package enum SharedPage {
+    /// Waft's icon: an SVG document.
+    package static let icon = String(decoding: PackageResources.icon_svg, as: UTF8.self)
+
+    /// - Parameter name: the last part of a path.
+    /// - Returns: the contents and their MIME type; nil for a name that no file has.
+    package static func file(_ name: String) -> (bytes: [UInt8], type: String)? {
+        switch name {
+        case "icon.svg": (PackageResources.icon_svg, "image/svg+xml")
+        case "tokens.css": (PackageResources.tokens_css, "text/css")
+        case "figures.js": (PackageResources.figures_js, "text/javascript")
+        case "walk.js": (PackageResources.walk_js, "text/javascript")
+        default: nil
+        }
+    }
+}
