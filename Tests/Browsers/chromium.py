@@ -104,8 +104,11 @@ class Chromium(Page):
         self.devtools("Emulation.setTouchEmulationEnabled", enabled=phone)
 
     def scheme(self, name):
-        """Light or dark colours."""
-        self.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
+        """Light, dark or forced colours."""
+        forced = name == "forced"
+        self.devtools("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": "light" if forced else name},
+            {"name": "forced-colors", "value": "active" if forced else "none"}])
 
     def scripts(self, run):
         """Whether pages may run scripts; those of this program always run."""

@@ -24,7 +24,7 @@ class Firefox(Page):
         with open(os.path.join(profile, "user.js"), "w") as file:
             file.writelines(f"user_pref({json.dumps(key)}, {json.dumps(value)});\n" for key, value in preferences.items())
         self.program = subprocess.Popen(
-            ["firefox-esr", "--headless", "--marionette", "--no-remote", "--profile", profile, *more],
+            ["firefox-esr", "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", profile, *more],
             env={**os.environ, "HOME": folder}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.connection = socket.create_connection(("127.0.0.1", self.port(os.path.join(profile, "MarionetteActivePort"))))
         self.stream = self.connection.makefile("rb")
@@ -83,6 +83,19 @@ class Firefox(Page):
 
     def forget(self):
         self.open("about:blank")
+
+    def window(self, width, height, phone=False):
+        """Firefox makes no window of less than 450 pixels: in a narrow one a pixel of the page is two."""
+        scale = 2 if width < 500 else 1
+        self.command("Marionette:SetContext", value="chrome")
+        self.script(f"Services.prefs.setStringPref('layout.css.devPixelsPerPx', '{scale}')")
+        self.command("Marionette:SetContext", value="content")
+        for _ in range(3):
+            rect, inner = self.command("WebDriver:GetWindowRect"), self.script("return [innerWidth, innerHeight]")
+            if inner == [width, height]:
+                break
+            self.command(
+                "WebDriver:SetWindowRect", width=rect["width"] + width - inner[0], height=rect["height"] + height - inner[1])
 
     def messages(self):
         return []

@@ -3,6 +3,7 @@
 const least = typeof pixels === "undefined" ? 44 : pixels, origins = [location.origin, ...(typeof friends === "undefined" ? [] : friends)];
 const faults = [], fault = (rule, element) =>
 	faults.push(`${rule}: ${element.id ? "#" + element.id : element.outerHTML.slice(0, 120)}`);
+const dialog = document.querySelector("dialog:modal"), forced = typeof colors !== "undefined" && colors === "forced";
 const shown = [...document.querySelectorAll("body, body *")].filter((e) => e.checkVisibility({ visibilityProperty: true }));
 const of = (selector) => shown.filter((e) => e.matches(selector));
 const known = (ids) => ids.split(/\s+/).every((id) => document.getElementById(id));
@@ -38,6 +39,26 @@ for (const control of of("a[href], button, input, textarea")) {
 }
 if (document.documentElement.scrollWidth > innerWidth) faults.push("the page is wider than the window");
 
+// A control gets each touch on it: nothing lies over its corners and its middle. What moves with the window may lie over it.
+const isFixed = (e) => e && (/fixed|sticky/.test(getComputedStyle(e).position) || isFixed(e.parentElement));
+const clips = (e) => e && (/auto|scroll|hidden|clip/.test(getComputedStyle(e).overflow) ? e : clips(e.parentElement));
+for (const control of of("a[href], button, input, textarea, select, summary")) {
+	const part = control.type?.match(/checkbox|radio/) && control.closest("label") || control, { top, left, bottom, right } = part.getBoundingClientRect();
+	if (dialog && !dialog.contains(part) || getComputedStyle(part).display === "inline" || part.matches(":disabled")) continue;
+	const frame = clips(part.parentElement)?.getBoundingClientRect() ?? { top: 0, left: 0, bottom: innerHeight, right: innerWidth };
+	if (top < Math.max(0, frame.top) || left < Math.max(0, frame.left) || bottom > Math.min(innerHeight, frame.bottom) || right > Math.min(innerWidth, frame.right)) continue;
+	for (const [x, y] of [[left + 3, top + 3], [right - 3, top + 3], [left + 3, bottom - 3], [right - 3, bottom - 3], [(left + right) / 2, (top + bottom) / 2]]) {
+		const there = document.elementFromPoint(x, y);
+		if (!there || part.contains(there) || there.contains(part) || isFixed(there) || there.closest("label")?.contains(part)) continue;
+		fault(`under ${there.outerHTML.slice(0, 60)} lies`, part);
+		break;
+	}
+}
+// Texts beside each other do not lie over each other.
+if (document.documentElement.scrollWidth <= innerWidth)
+	for (const e of of("h1, h2, h3, p, .name, .note, strong, dt, dd, legend"))
+		if (e.getBoundingClientRect().right > innerWidth + 1 && !clips(e)) fault("a text leaves the window", e);
+
 // Contrast: of text 4.5, of the edges of fields 3.
 const parts = (color) => color.match(/[\d.]+/g).map(Number);
 const light = (color) => {
@@ -55,7 +76,8 @@ const contrast = (one, other) => {
 	const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
 	return (high + .05) / (low + .05);
 };
-for (const e of shown) {
+// Forced colours are the user's own.
+for (const e of forced ? [] : shown) {
 	const style = getComputedStyle(e), text = [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim());
 	const found = contrast(style.color, ground(e)), edge = contrast(style.borderTopColor, ground(e.parentElement ?? e));
 	if ((text || e.matches("input, textarea")) && found < 4.5) fault(`a text has the contrast ${found.toFixed(2)}`, e);

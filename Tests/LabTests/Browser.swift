@@ -17,13 +17,14 @@ actor Browser {
     }
     static let scripts = Programs.root + "/Tests/Browsers/"
 
+    nonisolated let kind: Kind
     /// The folder of the files that it downloads.
     nonisolated let downloads: String
     private let running: RunningProgram
     private var orders = 0
 
-    fileprivate init(_ running: RunningProgram, folder: String) async throws {
-        (self.running, downloads) = (running, folder + "/downloads")
+    fileprivate init(_ kind: Kind, _ running: RunningProgram, folder: String) async throws {
+        (self.kind, self.running, downloads) = (kind, running, folder + "/downloads")
         let _: Anything? = try await answer(1)
     }
 
@@ -161,7 +162,7 @@ extension Host {
     ) async throws {
         let words = ["python3", "-B", Browser.scripts + "browser.py", kind.rawValue, folder, language] + arguments
         try await withProgram("/usr/bin/env", words) { running in
-            try await body(try await Browser(running, folder: folder))
+            try await body(try await Browser(kind, running, folder: folder))
         }
     }
 }
