@@ -49,7 +49,7 @@ async function showView(focus) {
 }
 
 // The views of a group beside each other.
-const tabs = (views, now) => views.length < 2 ? [] : [h("nav.tabs", {ariaLabel: t("views")}, views.map(view =>
+const tabs = (views, now) => views.length < 2 ? [] : [h("nav.tabs", {ariaLabel: t(views[0])}, views.map(view =>
 	h("a", {href: "#" + view, ariaCurrent: view === now ? "page" : null}, t(view === "settings" ? "general" : view))))];
 
 function drawNav() {

@@ -1,5 +1,5 @@
 // A peer in the room: its face with a ring, its name, and what goes on.
-import {called, changed, claims, contactName, face, h, icon, isContact, isolated, named, oneOf, personKey, ring, short, shown, standing, t, update,
+import {$, called, changed, claims, contactName, face, h, icon, isContact, isolated, named, oneOf, personKey, ring, short, shown, standing, t, update,
 	wayOf} from "/parts.js";
 import {openSheet} from "/send.js";
 import {pairWith} from "/pair.js";
@@ -24,7 +24,7 @@ function content(peer, activity) {
 
 // The place of a peer in the list. `draw(peer, activity)` brings it up to date.
 export function place(first) {
-	let peer = first, activity = null;
+	let peer = first, activity = null, drawn = "";
 	const button = h("button.peer", {"data-key": "peer-" + personKey(first), onclick: () => {
 		// A fault that was seen is over.
 		if (activity?.isOver) {activity.transfer.isSeen = true; changed("transfers");}
@@ -34,6 +34,10 @@ export function place(first) {
 	const node = h("li", button, pair);
 	node.draw = (now, what) => {
 		[peer, activity] = [now, what];
+		// Many peers are drawn at each change: most of them have not changed.
+		const key = JSON.stringify([peer, called(peer), standing(peer), what && {...what, transfer: null}]);
+		if (key === drawn) return;
+		if ($("dropping").hidden) drawn = key;
 		const words = [isolated(called(peer) || t("unnamed")), ...standing(peer), device(peer), activity?.words].filter(Boolean);
 		button.drop = peer.isUnseen ? undefined : peer;
 		button.ariaLabel = t(peer.away ? "queueFor" : "sendTo", {who: words[0]}) + ". " + words.slice(1).join(", ");

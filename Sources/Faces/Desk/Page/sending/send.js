@@ -1,5 +1,5 @@
 // The sheet: items, and what to do with them.
-import {$, alarm, button, called, counted, deviceIcon, dots, familyOf, form, h, help, label, lineOf, linesOf, named, on, person, post, put, read,
+import {$, alarm, button, called, counted, deviceIcon, dots, familyOf, fold, form, h, help, label, lineOf, linesOf, named, on, person, post, put, read,
 	replace, request, row, shown, sign, size, standing, status, submit, t, tellFault, target, update} from "/parts.js";
 import {tar} from "/tar.js";
 import {send, sendingOf, stream} from "/sending.js";
@@ -72,7 +72,8 @@ function draw(sheet) {
 		h("ul.things#sheet-items", {ariaLabel: t("chosen")}),
 		label("textOrLink", h("textarea#sheet-text", {rows: 2, dir: "auto", oninput: drawGo})),
 		label("subject", h("input#sheet-subject", {maxLength: 200, dir: "auto"})),
-		h("fieldset", h("legend", t("toWhom")), h("div.row#sheet-peers")), h("p.help#sheet-note"), h("div#sheet-more"), alarm({id: "sheet-problem"}),
+		only ? fold(t("toOthers"), h("div.row#sheet-peers")) : h("fieldset", h("legend", t("toWhom")), h("div.row#sheet-peers")),
+		h("p.help#sheet-note"), h("div#sheet-more"), alarm({id: "sheet-problem"}),
 		h("p.row.end", submit("", {id: "sheet-go"}))));
 	on("peers contacts", drawPeers, leave.signal);
 	sheet.onclose = () => leave.abort();
