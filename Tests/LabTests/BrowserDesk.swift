@@ -59,12 +59,18 @@ struct DeskStage: Sendable {
     ///   - visibility: of the daemon.
     ///   - contacts: hosts that are contacts of the kitchen; the host attic is called Attic.
     ///   - policy: for their offers.
+    ///   - isNew: whether the room shows the first steps.
     func withDesk(
         _ environment: [String: String] = [:], visibility: String = "everyone", contacts: [String] = [],
-        policy: String = "ask",
+        policy: String = "ask", isNew: Bool = false,
         _ body: @Sendable @escaping (Desk, RunningReceiver) async throws -> Void
     ) async throws {
         let kitchen = try host("kitchen", environment)
+        if !isNew {
+            try FileManager.default.createDirectory(
+                atPath: kitchen.home + "/config", withIntermediateDirectories: true)
+            try kitchen.writeSettings("desk: {firstSteps: false}\n")
+        }
         try await kitchen.withReceiver(Programs.waftd, []) { receiver in
             let outcome = try await kitchen.run(arguments: ["visible", visibility])
             #expect(outcome.exit == 0, "\(outcome.errors)")
@@ -99,6 +105,13 @@ struct Desk: Sendable {
             "const old = location.hash; location.hash = '#\(view)';"
                 + "if (old !== location.hash) document.querySelector('main').className = ''; return true")
         try await browser.wait("document.querySelector('main.\(view) h1') !== null")
+    }
+
+    /// Shows all settings.
+    func showAllSettings() async throws {
+        try await show("settings")
+        try await click("allSettings", in: "main")
+        try await browser.wait("document.querySelector('main #s-port') !== null")
     }
 
     /// Clicks the first button of a key that is seen.
@@ -173,6 +186,15 @@ struct Desk: Sendable {
 }
 
 extension Host {
+    private var settingsFile: String { home + "/config/config.yaml" }
+
+    /// The text of `config.yaml`.
+    var settings: String { (try? String(contentsOfFile: settingsFile, encoding: .utf8)) ?? "" }
+
+    func writeSettings(_ text: String) throws {
+        try text.write(toFile: settingsFile, atomically: false, encoding: .utf8)
+    }
+
     /// Runs `waft desk`, opens it in a browser, and ends it with Ctrl-C if it still runs.
     func withDesk(
         _ browser: Browser, _ words: [String] = [], _ body: @Sendable @escaping (Desk) async throws -> Void

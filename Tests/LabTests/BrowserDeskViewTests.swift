@@ -54,36 +54,6 @@ extension BrowserDeskTests {
         }
 
         @Test(
-            "a setting that is changed in the form stands in config.yaml, and a fault in the file is shown with its line"
-        )
-        func settings() async throws {
-            try await DeskStage.take { stage in
-                let browser = stage.browser
-                try await stage.withDesk { desk, _ in
-                    try await desk.show("settings")
-                    try await browser.wait("document.querySelector('#s-name') !== null")
-                    func change(_ setting: String, _ value: String) async throws {
-                        let _: Bool = try await browser.script(
-                            """
-                            const field = document.getElementById('s-\(setting)');
-                            field.focus(); field.value = '\(value)'; field.dispatchEvent(new Event('change'));
-                            return true;
-                            """)
-                    }
-                    try await change("name", "Nook")
-                    try await browser.wait(for: "Saved", in: ".setting:has(#s-name)")
-                    let file = desk.host.home + "/config/config.yaml"
-                    #expect(try String(contentsOfFile: file, encoding: .utf8).contains("name: Nook"))
-                    try await change("port", "99999999")
-                    try await browser.wait("document.getElementById('s-port-error').innerText.length > 10")
-                    #expect(try String(contentsOfFile: file, encoding: .utf8).contains("99999999") == false)
-                    try "name: Nook\nnonsense: 1\n".write(toFile: file, atomically: false, encoding: .utf8)
-                    try await browser.wait(for: "config.yaml:2", in: "main .warning")
-                }
-            }
-        }
-
-        @Test(
             "the window says which handler gets a named and a dropped file, and turns it off; the history has both ways"
         )
         func handlers() async throws {

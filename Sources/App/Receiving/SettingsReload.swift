@@ -56,6 +56,8 @@ actor SettingsReload {
         let stamp = plan.home.configurationStamp
         var report = SettingsLine()
         let old = plan.settings
+        // Repaired, and the settings are those of before: nothing has changed but the fault.
+        let hadFaults = !faults.isEmpty
         do {
             try plan.home.checkTrust()
             let (new, overridden) = try source.read()
@@ -88,7 +90,7 @@ actor SettingsReload {
                 plan.logger.error("the settings are not used; those of before stay", metadata: ["reason": "\(fault)"])
             }
         }
-        if report.changedSettings != nil || !report.ok { plan.listeners.tell(.settings(report)) }
+        if report.changedSettings != nil || !report.ok || hadFaults { plan.listeners.tell(.settings(report)) }
         return report
     }
 

@@ -78,6 +78,7 @@ package struct Settings: Sendable {
     package var airdrop = AirDropSettings()
     package var localsend = LocalSendSettings()
     package var web = WebSettings()
+    package var desk = DeskSettings()
 
     /// The source of each setting that is not the default, by the name of the setting: an option such as `--port`, the
     /// name of a variable, or `PATH, line N`.

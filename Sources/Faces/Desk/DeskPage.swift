@@ -22,6 +22,7 @@ package enum DeskPage {
         "feedback.css": PackageResources.feedback_css,
         "person.css": PackageResources.person_css,
         "room.css": PackageResources.room_css,
+        "settings.css": PackageResources.settings_css,
     ]
 
     private static let scripts = [
@@ -34,12 +35,14 @@ package enum DeskPage {
         "events.js": PackageResources.events_js,
         "faults.js": PackageResources.faults_js,
         "feedback.js": PackageResources.feedback_js,
+        "first.js": PackageResources.first_js,
         "handlers.js": PackageResources.handlers_js,
         "history.js": PackageResources.history_js,
         "icons.js": PackageResources.icons_js,
         "inbox.js": PackageResources.inbox_js,
         "invite.js": PackageResources.invite_js,
         "keyed.js": PackageResources.keyed_js,
+        "known.js": PackageResources.known_js,
         "nobody.js": PackageResources.nobody_js,
         "pair.js": PackageResources.pair_js,
         "parts.js": PackageResources.parts_js,
@@ -50,7 +53,9 @@ package enum DeskPage {
         "room.js": PackageResources.room_js,
         "send.js": PackageResources.send_js,
         "sending.js": PackageResources.sending_js,
+        "setting.js": PackageResources.setting_js,
         "settings.js": PackageResources.settings_js,
+        "sound.js": PackageResources.sound_js,
         "start.js": PackageResources.start_js,
         "store.js": PackageResources.store_js,
         "tar.js": PackageResources.tar_js,

@@ -294,6 +294,14 @@ extension SettingKey {
         ],
         [
             SettingKey(
+                "desk.sound", \.desk.sounds, .truth,
+                "Whether an open window of waft desk sounds when something has arrived"),
+            SettingKey(
+                "desk.firstSteps", \.desk.showsFirstSteps, .truth,
+                "Whether waft desk shows the first steps as long as there is no contact and no name is set"),
+        ],
+        [
+            SettingKey(
                 "logLevel", \.logLevel, .logLevel, variable: "WAFT_LOG_LEVEL",
                 "Log level", detail: "debug, info, notice, warning, error",
                 meanings: [

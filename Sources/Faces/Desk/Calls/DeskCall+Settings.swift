@@ -4,7 +4,8 @@ import Operations
 extension DeskCall {
     /// The settings that a window may change: those that name no program, give none a right, and let none run unasked.
     static let changeable: Set<String> = [
-        "accept", "clearQuota", "conflict", "dialects.airdrop.enabled", "dialects.airdrop.flags",
+        "accept", "clearQuota", "conflict", "desk.firstSteps", "desk.sound", "dialects.airdrop.enabled",
+        "dialects.airdrop.flags",
         "dialects.airdrop.modelName", "dialects.localsend.deviceModel", "dialects.localsend.enabled",
         "dialects.localsend.pin", "dialects.localsend.plain", "dialects.localsend.port", "discovery", "eligibility",
         "excludedActivities", "inhibitSleep", "lockAfter", "lockOnScreenSaver", "logLevel", "name", "notifications",

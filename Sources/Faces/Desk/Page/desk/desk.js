@@ -3,6 +3,7 @@ import {$, call, changed, h, icon, learnTypes, lineOf, linesOf, on, post, proble
 import {acceptDrops} from "/drops.js";
 import {heard} from "/events.js";
 import {titled} from "/feedback.js";
+import {learnSettings} from "/known.js";
 import {startQuestions} from "/question.js";
 import {startVisibility} from "/visible.js";
 
@@ -59,11 +60,28 @@ function drawNav() {
 		h("span", t(view)), h("b.count", {hidden: true})))));
 }
 
+// A sign beside the name of a view, and what it means; "" for none.
+function mark(view, sign, words) {
+	const node = $("nav").querySelector(`[data-view=${view}] .count`);
+	put(node, sign);
+	node.title = node.ariaLabel = sign && words;
+	show(node, sign);
+	return node;
+}
+
 function countMoving() {
-	const n = [...store.transfers.values()].filter(({state}) => state === "moving").length, mark = $("nav").querySelector("[data-view=history] .count");
-	put(mark, n || "");
-	mark.title = mark.ariaLabel = n ? t("underWay", {n}) : "";
-	show(mark, n);
+	const n = [...store.transfers.values()].filter(({state}) => state === "moving").length;
+	mark("history", n || "", t("underWay", {n}));
+}
+
+let isFaulty = false;
+
+// A fault in the file of the settings is quiet: what was set before still counts.
+function markFaults() {
+	const now = store.faults.length > 0;
+	mark("settings", now ? "!" : "", t("settingsFault")).classList.add("quiet");
+	if (now && !isFaulty) say(t("settingsFault"));
+	isFaulty = now;
 }
 
 let asked = 0;
@@ -74,10 +92,12 @@ async function learnContacts() {
 	if (result.exit || mine < asked) return;
 	store.contacts = new Map(linesOf(result, "contact").map(line => [line.id, line]));
 	store.strangers = linesOf(result, "blockedStranger");
+	store.knowsContacts = true;
 	changed("contacts");
 	changed("peers");
 }
 on("contactsChanged", learnContacts);
+on("settings", learnSettings);
 
 async function learnProtection() {
 	const {protection} = store, result = await call("protection");
@@ -89,7 +109,7 @@ async function learnProtection() {
 
 function run() {
 	let away = null;
-	const learn = () => {learnContacts(); learnProtection();};
+	const learn = () => {learnContacts(); learnProtection(); learnSettings();};
 	learn();
 	watch("receiver", {
 		began: line => {
@@ -124,6 +144,7 @@ drawNav();
 if (await enter()) {
 	learnTypes(store.facts.families);
 	on("transfers", countMoving);
+	on("known", markFaults);
 	startVisibility();
 	startQuestions();
 	run();

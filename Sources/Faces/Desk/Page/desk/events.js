@@ -91,6 +91,7 @@ function tellArrival(transfer, stored) {
 		onerror: ({target}) => target.replaceWith(face(peer))}) : face(peer);
 	unseen();
 	tell({
+		isArrival: true,
 		text: t("arrived", {items: countedOf(results.filter(okay), stored), who: person(peer)}), note: one ? results[0].stored ?? results[0].name : "", picture,
 		actions: arrival ? [one && act("open", "inbox/open", {item: String(arrival)}), [t("show"), () => {location.hash = "#inbox/" + arrival;}],
 			one && path && [t("sendOn"), () => openSheet({paths: [path]})]].filter(Boolean) : [[t("show"), () => {location.hash = "#inbox";}]],

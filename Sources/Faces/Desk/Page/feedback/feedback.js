@@ -1,12 +1,14 @@
-// Feedback: what has happened, for eyes and screen readers.
+// Feedback: what has happened, for eyes, ears and screen readers.
 import {$, h, icon, say, sign, t} from "/parts.js";
+import {soundArrival} from "/sound.js";
 
 // How long a toast stays, in milliseconds; under the pointer or with the focus longer.
 const STAYS = 9000, MOST = 3;
 
-// Tells what has happened, by a toast: a picture, a text, and buttons as [words, work].
-export function tell({text, note, picture, actions = []}) {
+// Tells what has happened, by a toast: a picture, a text, and buttons as [words, work]. An arrival sounds, too.
+export function tell({text, note, picture, actions = [], isArrival}) {
 	say(text);
+	if (isArrival) soundArrival();
 	const node = h("section.toast.card", {role: "group", ariaLabel: text}, picture ?? icon("check"), h("div.what", h("strong", text), h("span.note", note ?? "")),
 		h("div.row", actions.map(([words, work]) => h("button", {onclick: () => {work(); leave();}}, words)), sign(t("close"), "cross", () => leave())));
 	const leave = () => {

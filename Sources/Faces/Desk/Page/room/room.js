@@ -2,6 +2,7 @@
 import {button, called, eachSecond, face, framed, h, icon, isContact, named, on, personKey, show, store, t} from "/parts.js";
 import {Keyed} from "/keyed.js";
 import {activityOf, isUnderWay} from "/activity.js";
+import {firstSteps} from "/first.js";
 import {place} from "/peer.js";
 import {nobody} from "/nobody.js";
 import {inviteCard} from "/invite.js";
@@ -50,16 +51,19 @@ export function open(main, signal) {
 	const draw = framed(() => {
 		const [contacts, others, away] = peersInOrder(), here = [...contacts, ...others];
 		const all = [...here, ...unseen([...here, ...away])], isEmpty = !all.length;
-		peers.show([...all, ...(isEmpty && !away.length ? [] : [invite]), ...away], peer => peer.key ?? personKey(peer),
+		// The first steps say what to do in an empty room.
+		const isNew = first.isShown, alone = isEmpty && !away.length && !isNew;
+		peers.show([...all, ...(alone ? [] : [invite]), ...away], peer => peer.key ?? personKey(peer),
 			peer => peer.make?.() ?? place(peer), (node, peer) => node.draw?.(peer, activityOf(personKey(peer))));
-		show(list, all.length + away.length);
+		show(list, all.length + away.length + isNew);
 		show(looking, isEmpty && !ready);
-		empty.show(isEmpty && ready);
+		empty.show(isEmpty && ready, isNew);
 	});
+	const first = firstSteps(signal, draw);
 	const timer = setTimeout(() => {ready = true; draw();}, 4000);
 	signal.addEventListener("abort", () => clearTimeout(timer));
 	main.append(h("div.head", h("h1", t("room")), button("sendMore", () => openSheet({}), ".sends")),
-		h("div.stand", startReceiving(signal), looking, empty, list), self);
+		h("div.stand", startReceiving(signal), first, looking, empty, list), self);
 	main.querySelector(".sends").prepend(icon("send"));
 	on("peers contacts transfers", draw, signal);
 	on("receiver", self.draw, signal);

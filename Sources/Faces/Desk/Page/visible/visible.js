@@ -15,8 +15,8 @@ export function takeVisibility(line) {
 // Chooses one of the three, for a time such as `10m` or until it is changed.
 export const seeThisMachine = (visibility, lasting) => call("visibility", {visibility, lasting});
 
-// The three choices, up to date for as long as the window.
-function choice() {
+// The three choices, up to date until the signal aborts. `name` tells them from others in the page.
+export function visibleChoice(name, signal) {
 	const time = select([["10m", t("for10m")], ["1h", t("for1h")], ["", t("forEver")]], "10m", {ariaLabel: t("howLong")});
 	const note = h("p.help"), error = alarm();
 	const choose = value => inTurn(async () => {
@@ -24,7 +24,7 @@ function choice() {
 		draw();
 	});
 	const values = ["off", "contacts", "everyone"].map(value => [value, t("visible-" + value)]);
-	const buttons = choices(t("visibleTitle"), "visible", values, "", choose);
+	const buttons = choices(t("visibleTitle"), name, values, "", choose);
 	const draw = () => {
 		const now = store.visibility;
 		for (const input of buttons.querySelectorAll("input")) input.checked = input.value === now?.visibility;
@@ -32,14 +32,14 @@ function choice() {
 		put(note, now?.until ? t("visibleThen", {seen, time: countdown(), then: t("visible-" + now.visibilityThen)}) : seen);
 	};
 	time.onchange = () => store.visibility?.visibility === "everyone" && choose("everyone");
-	on("visibility", draw);
+	on("visibility", draw, signal);
 	draw();
 	return h("fieldset.visible", h("legend", t("visibleTitle")), h("div.row", buttons, h("label.for", time)), note, error);
 }
 
 // The control in the bar, and what it opens.
 export function startVisibility() {
-	$("seen-menu").append(choice());
+	$("seen-menu").append(visibleChoice("visible"));
 	const draw = () => {
 		const {visibility, until} = store.visibility ?? {};
 		$("seen").hidden = !visibility;

@@ -1,0 +1,10 @@
+/// The settings for the windows of `waft desk`.
+package struct DeskSettings: Sendable, Equatable {
+    /// Whether a window sounds when something has arrived.
+    package var sounds = false
+    /// Whether the room shows the first steps as long as nothing is set up. A window that was told to leave them sets this:
+    /// the pages keep nothing themselves, because their origin has another port at each start.
+    package var showsFirstSteps = true
+
+    package init() {}
+}
