@@ -82,8 +82,8 @@ extension BrowserDeskTests {
                     @Sendable func sounds(_ name: String) async throws -> Int {
                         let _: Bool = try await browser.script(
                             """
+                            window.heard ??= document.addEventListener('sounded', () => {window.sounds += 1;}) ?? true;
                             window.sounds = 0;
-                            document.addEventListener('sounded', () => {window.sounds += 1;});
                             document.getElementById('toasts').replaceChildren();
                             return true;
                             """)
