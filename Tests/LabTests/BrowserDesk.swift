@@ -107,6 +107,13 @@ struct Desk: Sendable {
         try await browser.wait("document.querySelector('main.\(view) h1') !== null")
     }
 
+    /// Loads a view anew, in the window that has its token.
+    func load(_ view: String) async throws {
+        try await browser.open("about:blank")
+        try await browser.open(base + "/#" + view)
+        try await browser.wait("document.documentElement.classList.contains('ready')")
+    }
+
     /// Shows all settings.
     func showAllSettings() async throws {
         try await show("settings")

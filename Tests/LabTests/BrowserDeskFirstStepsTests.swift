@@ -51,14 +51,12 @@ extension BrowserDeskTests {
                     try await browser.wait("document.querySelector('main .first').hidden")
                     try await eventually { desk.host.settings.contains("firstSteps: false") }
                     #expect(try await browser.script("return document.querySelector('main .starts').hidden"))
-                    try await desk.host.withDesk(browser) { second in
-                        // All is known when the settings are.
-                        try await second.show("settings")
-                        try await browser.wait("document.querySelector('#s-name') !== null")
-                        try await second.show("room")
-                        try await browser.wait(for: "Open Waft on the other machine", in: "main .nobody")
-                        #expect(try await browser.script("return document.querySelector('main .first').hidden"))
-                    }
+                    // All is known when the settings are.
+                    try await desk.load("settings")
+                    try await browser.wait("document.querySelector('#s-name') !== null")
+                    try await desk.show("room")
+                    try await browser.wait(for: "Open Waft on the other machine", in: "main .nobody")
+                    #expect(try await browser.script("return document.querySelector('main .first').hidden"))
                 }
             }
         }

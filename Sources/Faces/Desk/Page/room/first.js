@@ -1,6 +1,7 @@
 // The first steps: the name of this machine, who sees it, and the first contact. They are left for good by one button.
 import {
-	alarm, call, called, field, form, h, h2, icon, isContact, isolated, on, problem, put, show, store, submit, t, update,
+	alarm, call, called, field, form, h, h2, icon, isContact, isolated, on, problem, put, short, show, store, submit, t,
+	update,
 } from "/parts.js";
 import {tell} from "/feedback.js";
 import {learnSettings, valueOf} from "/known.js";
@@ -30,7 +31,7 @@ async function leave() {
 }
 
 const pairButton = peer => h("button", {"data-key": "first-" + peer.id, onclick: () => pairWith(peer)},
-	t("pairWith", {who: isolated(called(peer) || t("unnamed"))}));
+	t("pairWith", {who: isolated(called(peer) || short(peer.id).slice(0, 9))}));
 
 // A section with `isShown`; `changed` is called when that changes.
 export function firstSteps(signal, changed) {
@@ -67,7 +68,7 @@ export function firstSteps(signal, changed) {
 		show(node, node.isShown);
 		if (!node.isShown) return;
 		const isStranger = peer => peer.via === "waft" && peer.id && !isContact(peer);
-		const strangers = [...store.peers.values()].filter(isStranger).slice(0, MOST);
+		const strangers = [...store.peers.values()].filter(isStranger).sort((a, b) => !called(a) - !called(b)).slice(0, MOST);
 		const friend = contact(), ticks = [hasName(), isSeenChosen, !!friend];
 		[naming, seeing, pairing].forEach((row, n) => row.tick(ticks[n]));
 		update(near, friend ? h("span", t("pairDone", {name: friend.name})) : strangers.map(pairButton));

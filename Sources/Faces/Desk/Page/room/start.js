@@ -1,18 +1,23 @@
 // No receiver runs: one button starts it.
-import {alarm, button, call, h, h2, on, put, show, store, t, tellFault} from "/parts.js";
+import {button, call, h, h2, on, replace, said, show, store, t} from "/parts.js";
 
 // A section that is there while no receiver runs.
 export function startReceiving(signal) {
-	const error = alarm(), node = h("section.card.starts", {hidden: true}, h2("startTitle"), h("p", t("startText")),
-		h("p.row", button("startNow", () => start(false), ".primary"), button("startAlways", () => start(true))), h("p.help", t("startHelp")), error);
+	const error = h("div.bad", {role: "alert"});
+	const buttons = [button("startNow", () => start(false), ".primary"), button("startAlways", () => start(true))];
+	const node = h("section.card.starts", {hidden: true}, h2("startTitle"), h("p", t("startText")), h("p.row", buttons),
+		h("p.help", t("startHelp")), error);
 	let busy = false;
 	async function start(isLasting) {
 		if (busy) return;
 		busy = true;
-		put(error, "");
+		replace(error);
+		buttons.forEach(button => {button.ariaDisabled = "true";});
 		const result = await call("receiver/start", {isLasting});
 		busy = false;
-		tellFault(error, result);
+		buttons.forEach(button => {button.ariaDisabled = null;});
+		if (!result.exit) return;
+		replace(error, t(isLasting ? "noService" : "notStarted"), said([result.failed?.reason].filter(Boolean)));
 	}
 	const draw = () => show(node, store.isReceiving === false);
 	on("receiver", draw, signal);
