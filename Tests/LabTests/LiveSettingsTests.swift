@@ -24,6 +24,7 @@ struct LiveSettingsTests {
         "dialects.localsend.pin": "471100", "dialects.localsend.deviceModel": "Lab",
         "dialects.localsend.plain": "true", "web.enabled": "true", "web.port": "7444", "web.plain": "true",
         "web.certificate": "/nowhere/certificate.pem", "web.key": "/nowhere/key.pem",
+        "desk.sound": "true", "desk.firstSteps": "false",
         "logLevel": "debug", "protection": "untilFirstUnlock", "lockAfter": "15m",
         "lockOnScreenSaver": "true", "clearQuota": "1 MB",
     ]
