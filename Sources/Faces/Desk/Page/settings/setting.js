@@ -53,7 +53,7 @@ function complaint(line, schema, values, result) {
 	if (result.exit !== 64) return problem(result);
 	const {minimum, maximum} = schema ?? {}, bad = has("bad-" + measuredIn) ? "bad-" + measuredIn : "bad-value";
 	const why = form === "number" ? t("bad-number", {min: number(minimum ?? 0), max: number(maximum ?? 0)}) : t(bad);
-	return [why, fold(t("moreDetails"), h("p.mono", problem(result)))];
+	return [why, fold(t("details"), h("p.mono", problem(result)))];
 }
 
 const schemaOf = name => name.split(".").reduce((at, part) => at?.properties?.[part], store.schema);

@@ -21,7 +21,7 @@ function faults(signal) {
 	const node = h("div.cards");
 	const card = ({path, line, reason, receiverStarts}) => h("section.warning.fault", icon("warn"),
 		h("div", h("p", t((receiverStarts ? "missingIn" : "faultIn") + (line ? "Line" : ""), {line})),
-			fold(t("moreDetails"), h("p.mono", shown(path) + (line ? ":" + line : ""), " ", shown(reason)))));
+			fold(t("details"), h("p.mono", shown(path) + (line ? ":" + line : ""), " ", shown(reason)))));
 	const draw = () => replace(node, (store.faults ?? []).map(card));
 	on("known", draw, signal);
 	draw();
