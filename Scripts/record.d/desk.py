@@ -69,8 +69,6 @@ class Stage:
         """The pictures of what is there now. `at` is what is to be in the middle of the window."""
         for width, height, phone in SIZES:
             self.browser.window(width, height, phone)
-            # As at the beginning in such a window.
-            self.browser.script("document.querySelector('.filters')?.toggleAttribute('open', innerWidth > 900)")
             for scheme in SCHEMES:
                 self.browser.scheme(scheme)
                 self.browser.script(
@@ -168,13 +166,14 @@ class Stage:
         self.browser.click("h1")
         time.sleep(2)
         self.pictures("inbox")
+        self.browser.click("button.filters")
         self.browser.script("document.querySelector('details.used').open = true")
         self.pictures("inbox-used")
-        self.browser.script("document.querySelector('details.used').open = false")
-        self.browser.script("[...document.querySelectorAll('.option')].find(o => /Coast/.test(o.innerText)).click()")
-        self.browser.wait("document.querySelector('.pane img')?.naturalWidth")
+        self.browser.script("document.querySelector('#filters').hidePopover()")
+        self.browser.script("[...document.querySelectorAll('.option')].find(o => /Coast/.test(o.innerText)).querySelector('.thumb').click()")
+        self.browser.wait("document.querySelector('#preview img')?.naturalWidth")
         self.pictures("preview")
-        self.browser.script("document.querySelector('.pane .round').click(); document.querySelector('main > .head button').click()")
+        self.browser.script("document.querySelector('#preview').close(); document.querySelector('main > .head > .round').click()")
         self.pictures("inbox-list")
 
     def pairing(self):

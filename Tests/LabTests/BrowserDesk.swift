@@ -128,6 +128,23 @@ struct Desk: Sendable {
         try await browser.click(selector)
     }
 
+    /// Opens the preview of an item of the Inbox, and waits until its facts are there.
+    func preview(_ name: String) async throws {
+        let _: Bool = try await browser.script("document.querySelector('#preview').close(); return true")
+        let picture = "main [role=option]:has(bdi[title=\"\(name)\"]) .thumb"
+        try await browser.wait("document.querySelector('\(picture)') !== null")
+        try await browser.click(picture)
+        try await browser.wait(for: name, in: "#preview h2")
+        try await browser.wait("document.querySelector('#preview dl') !== null")
+    }
+
+    /// Opens the details of the preview.
+    func showDetails() async throws {
+        try await browser.wait("document.querySelector('#preview dl') !== null")
+        try await click("facts", in: "#preview")
+        try await browser.wait("!document.querySelector('#preview .details').hidden")
+    }
+
     /// Waits until the room shows that something goes on at a face.
     func seesActivity() async throws {
         // A drop is taken some frames after it was made.

@@ -190,11 +190,7 @@ extension BrowserDeskTests {
                         #expect(sent.exit == 0, "\(sent.errors)")
                         try await desk.show("inbox")
                         for name in names {
-                            let part = "main.inbox [role=option] bdi[title=\"\(name)\"]"
-                            try await browser.wait("document.querySelector('\(part)') !== null")
-                            try await browser.click(part)
-                            try await browser.wait(for: name, in: "aside.pane h2")
-                            try await browser.wait("document.querySelector('aside.pane dl') !== null")
+                            try await desk.preview(name)
                         }
                         #expect(
                             try await browser.script(

@@ -13,14 +13,6 @@ extension BrowserDeskTests {
             try #require(sent.exit == 0, "\(sent.errors)")
         }
 
-        /// Opens the pane of an item, and waits until its facts are there.
-        private func choose(_ name: String, _ browser: Browser) async throws {
-            try await browser.wait("document.querySelector('main [role=option] bdi[title=\"\(name)\"]') !== null")
-            try await browser.click("main [role=option] bdi[title=\"\(name)\"]")
-            try await browser.wait(for: name, in: "aside.pane h2")
-            try await browser.wait("document.querySelector('aside.pane dl') !== null")
-        }
-
         /// Of one pixel.
         private let picture = Data(
             base64Encoded:
@@ -43,32 +35,32 @@ extension BrowserDeskTests {
                     try await send(["photo.png", "note.txt", "liar.jpg", "both.zip"], to: receiver, stage)
                     try await browser.wait("document.querySelectorAll('main [role=option]').length === 4")
                     // A picture, a text, an archive's list.
-                    try await choose("photo.png", browser)
-                    try await browser.wait("document.querySelector('aside.pane img.picture')?.naturalWidth > 0")
-                    try await choose("note.txt", browser)
-                    try await browser.wait(for: "second <b>line</b>", in: "aside.pane pre")
-                    try await choose("both.zip", browser)
-                    try await browser.wait(for: "photo.png", in: "aside.pane .members")
-                    try await choose("liar.jpg", browser)
-                    try await browser.wait(for: "what it says", in: "aside.pane .warning")
+                    try await desk.preview("photo.png")
+                    try await browser.wait("document.querySelector('#preview img.picture')?.naturalWidth > 0")
+                    try await desk.preview("note.txt")
+                    try await browser.wait(for: "second <b>line</b>", in: "#preview pre")
+                    try await desk.preview("both.zip")
+                    try await browser.wait(for: "photo.png", in: "#preview .members")
+                    try await desk.preview("liar.jpg")
+                    try await browser.wait(for: "the content is “Program”", in: "#preview .warning")
                     let liar: Bool = try await browser.script(
-                        "return !document.querySelector('aside.pane img.picture') && !document.querySelector('aside.pane [data-key=open]')"
+                        "return !document.querySelector('#preview img.picture') && !document.querySelector('#preview [data-key=open]')"
                     )
                     #expect(liar)
                     // Filters and the list.
-                    let _: Bool = try await browser.script(
-                        """
-                        const state = document.querySelector('main select[aria-label=State]');
-                        state.value = 'liar'; state.dispatchEvent(new Event('change'));
-                        return true;
-                        """)
-                    try await browser.wait("document.querySelectorAll('main [role=option]').length === 1")
-                    let _: Bool = try await browser.script(
-                        """
-                        const state = document.querySelector('main select[aria-label=State]');
-                        state.value = ''; state.dispatchEvent(new Event('change'));
-                        return true;
-                        """)
+                    try await browser.press("Escape")
+                    for (value, items, words) in [("liar", 1, "Filters: 1 on"), ("", 4, "Filters")] {
+                        try await desk.click("filters", in: "main")
+                        let _: Bool = try await browser.script(
+                            """
+                            const state = document.querySelector('#filters select[aria-label=State]');
+                            state.value = '\(value)'; state.dispatchEvent(new Event('change'));
+                            return true;
+                            """)
+                        try await browser.wait("document.querySelectorAll('main [role=option]').length === \(items)")
+                        try await browser.wait(for: words, in: "button.filters")
+                        try await browser.press("Escape")
+                    }
                     try await browser.type("note", into: "main input[type=search]")
                     try await browser.wait("document.querySelectorAll('main [role=option]').length === 1")
                     #expect(try await browser.text("main [role=listbox]").contains("note.txt"))
@@ -77,17 +69,19 @@ extension BrowserDeskTests {
                     try await browser.click("main .head button[aria-label='Show as a list']")
                     try await browser.wait("!document.querySelector('.scroller').classList.contains('grid')")
                     // Verify, take, remove.
-                    try await choose("note.txt", browser)
-                    try await desk.click("verify", in: "aside.pane")
+                    try await desk.preview("note.txt")
+                    try await desk.showDetails()
+                    try await desk.click("verify", in: "#preview")
                     try await browser.wait(for: "is as it arrived", in: "main")
-                    try await desk.click("takeDots", in: "aside.pane")
+                    try await desk.click("takeDots", in: "#preview")
                     let out = stage.folder + "/out"
                     try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
                     try await desk.answer(out)
                     try await browser.wait("document.querySelectorAll('main [role=option]').length === 3")
                     #expect(FileManager.default.fileExists(atPath: out + "/note.txt"))
-                    try await choose("photo.png", browser)
-                    try await desk.click("removeDots", in: "aside.pane")
+                    try await desk.preview("photo.png")
+                    try await desk.showDetails()
+                    try await desk.click("removeDots", in: "#preview")
                     try await desk.answer(nil)
                     try await browser.wait("document.querySelectorAll('main [role=option]').length === 2")
                     #expect(try receiver.names() == ["both.zip", "liar.jpg"])
@@ -138,15 +132,15 @@ extension BrowserDeskTests {
                                 && Math.max(o.querySelector('img')?.naturalWidth, o.querySelector('img')?.naturalHeight) === 256)
                             """)
                     }
-                    try await choose("report.pdf", browser)
+                    try await desk.preview("report.pdf")
                     try await browser.wait(
-                        "[...document.querySelectorAll('aside.pane .pages img')].filter(i => i.naturalHeight === 1400).length > 0"
+                        "[...document.querySelectorAll('#preview .pages img')].filter(i => i.naturalHeight === 1400).length > 0"
                     )
                     let pages: Int = try await browser.script(
-                        "return document.querySelectorAll('aside.pane .pages img').length")
+                        "return document.querySelectorAll('#preview .pages img').length")
                     #expect(pages == 3)
-                    try await choose("photo.png", browser)
-                    try await browser.wait("document.querySelector('aside.pane img.picture')?.naturalWidth >= 800")
+                    try await desk.preview("photo.png")
+                    try await browser.wait("document.querySelector('#preview img.picture')?.naturalWidth >= 800")
                 }
             }
         }
@@ -195,20 +189,23 @@ extension BrowserDeskTests {
                     try await send(["film.webm", "tone.wav"], to: receiver, stage)
                     try await desk.show("inbox")
                     for (name, frame) in [("film.webm", "movie"), ("tone.wav", "sound")] {
-                        try await choose(name, browser)
-                        let player = "aside.pane iframe.\(frame)"
+                        try await desk.preview(name)
+                        let player = "#preview iframe.\(frame)"
                         try await browser.wait("document.querySelector('\(player)[sandbox=\"\"]') !== null")
-                        // The browser knows how long it is.
+                        let isApart: Bool = try await browser.script(
+                            "return document.querySelector('#preview iframe').contentDocument === null")
+                        #expect(isApart)
+                        // The browser knows how long it is, and nothing scrolls in the frame.
                         try await browser.wait(
-                            "document.querySelector('video, audio')?.readyState >= 2", within: player)
+                            "document.querySelector('video, audio')?.readyState >= 2 && document.documentElement.scrollHeight <= innerHeight",
+                            within: player)
                     }
-                    try await browser.click("main .used summary")
-                    for family in ["Film", "Sound"] { try await browser.wait(for: family, in: "main .used") }
+                    try await browser.press("Escape")
+                    try await desk.click("filters", in: "main")
+                    try await browser.click("#filters .used summary")
+                    for family in ["Film", "Sound"] { try await browser.wait(for: family, in: "#filters .used") }
                     let arrived = FileManager.default.contents(atPath: receiver.inbox + "/tone.wav")
                     #expect((arrived == nil) == areSealed)
-                    let isApart: Bool = try await browser.script(
-                        "return document.querySelector('aside.pane iframe').contentDocument === null")
-                    #expect(isApart)
                 }
             }
         }
@@ -222,17 +219,18 @@ extension BrowserDeskTests {
                 try await stage.withDesk(["WAFT_ACCEPT": "everyone"]) { desk, receiver in
                     try await send(["secret.txt"], to: receiver, stage)
                     try await desk.show("inbox")
-                    try await choose("secret.txt", browser)
-                    #expect(try await browser.text("aside.pane").contains("can be read after an unlock"))
+                    try await desk.preview("secret.txt")
+                    #expect(try await browser.text("#preview").contains("can be read after an unlock"))
+                    // The file of a sealed item is not what others should get.
+                    #expect(try await browser.script("return !document.querySelector('#preview [data-key=sendOn]')"))
                     try await browser.wait(for: "Sealed items: 1", in: "main")
                     for (passphrase, says) in [("wrong", "assphrase"), (Host.passphraseOfTests, "can be read now")] {
-                        try await desk.click("unlock", in: "aside.pane")
+                        try await desk.click("unlock", in: "#preview")
                         try await desk.answer(passphrase)
                         try await browser.wait(for: says, in: "main")
                     }
-                    try await browser.click("aside.pane button[aria-label=Close]")
-                    try await choose("secret.txt", browser)
-                    try await browser.wait(for: "only for me", in: "aside.pane pre")
+                    try await browser.wait(for: "only for me", in: "#preview pre")
+                    try await browser.press("Escape")
                     try await desk.click("lock", in: "main")
                     try await browser.wait(for: "Sealed items: 1", in: "main")
                 }
@@ -254,7 +252,7 @@ extension BrowserDeskTests {
                     #expect(count < 1_500, "\(count)")
                     let _: Bool = try await browser.script(
                         """
-                        const order = document.querySelector('main select[aria-label=Order]');
+                        const order = document.querySelector('#filters select[aria-label=Order]');
                         order.value = 'name'; order.dispatchEvent(new Event('change'));
                         return true;
                         """)
@@ -276,10 +274,9 @@ extension BrowserDeskTests {
                         """)
                     #expect((1...100).contains(most), "\(most)")
                     let _: Bool = try await browser.script("document.querySelector('.scroller').focus(); return true")
-                    try await browser.press("Home")
-                    try await browser.wait(for: "00000.txt", in: "aside.pane h2")
-                    // The pane that opens makes the list narrower.
-                    try await browser.click("aside.pane button[aria-label=Close]")
+                    try await browser.press("Home", "Space")
+                    try await browser.wait(for: "00000.txt", in: "#preview h2")
+                    try await browser.press("Escape")
                     try await browser.press("Home", "End")
                     try await browser.wait(
                         "[...document.querySelectorAll('main [role=option] bdi')].some(node => node.title === '09999.txt')"

@@ -36,16 +36,15 @@ extension BrowserDeskTests {
                     #expect(sent.exit == 0, "\(sent.errors)")
                     try await browser.wait(for: "handler: failed", in: "main .transfer")
                     try await desk.show("inbox")
-                    let item = "main [role=option] bdi[title=\"note.txt\"]"
-                    try await browser.wait("document.querySelector('\(item)') !== null")
-                    try await browser.click(item)
-                    try await browser.wait(for: "broken <i>", in: "aside.pane details pre")
-                    try await browser.wait(for: "handler: failed", in: "aside.pane dl")
-                    try await desk.click("retry", in: "aside.pane")
-                    try await browser.wait(for: "handler: yes", in: "aside.pane dl")
+                    try await desk.preview("note.txt")
+                    try await desk.showDetails()
+                    try await browser.wait(for: "broken <i>", in: "#preview details pre")
+                    try await browser.wait(for: "handler: failed", in: "#preview dl")
+                    try await desk.click("retry", in: "#preview")
+                    try await browser.wait(for: "handler: yes", in: "#preview dl")
                     // By hand it goes to the same handler again.
-                    try await desk.click("openIn", in: "aside.pane")
-                    try await browser.wait(for: "Reader", in: "aside.pane .openers")
+                    try await desk.click("openIn", in: "#preview")
+                    try await browser.wait(for: "Reader", in: "#preview .openers")
                 }
             }
         }

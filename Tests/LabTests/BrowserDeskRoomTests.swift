@@ -112,7 +112,8 @@ extension BrowserDeskTests {
                         // The card may still be rising.
                         let _: Bool = try await browser.script(
                             "document.querySelector('#toasts .row button:nth-child(2)').click(); return true")
-                        try await browser.wait(for: "a.txt", in: "aside.pane")
+                        try await browser.wait(for: "a.txt", in: "#preview")
+                        try await browser.press("Escape")
                     }
                     try await study.offering(["c.txt"], to: address, in: stage.folder) { first in
                         try await attic.offering(["b.txt"], to: address, in: stage.folder) { second in

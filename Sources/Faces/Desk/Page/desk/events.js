@@ -1,5 +1,5 @@
 // The lines of the two streams, put into the store.
-import {call, changed, countedOf, face, hasThumb, h, person, problem, say, store, sum, t, why} from "/parts.js";
+import {call, changed, countedOf, cut, face, hasThumb, h, person, problem, say, store, sum, t, why} from "/parts.js";
 import {openSheet} from "/send.js";
 import {tell, unseen} from "/feedback.js";
 import {takeVisibility} from "/visible.js";
@@ -92,7 +92,8 @@ function tellArrival(transfer, stored) {
 	unseen();
 	tell({
 		isArrival: true,
-		text: t("arrived", {items: countedOf(results.filter(okay), stored), who: person(peer)}), note: one ? results[0].stored ?? results[0].name : "", picture,
+		text: t("arrived", {items: countedOf(results.filter(okay), stored), who: person(peer)}),
+		note: one ? cut(results[0].stored ?? results[0].name) : "", picture,
 		actions: arrival ? [one && act("open", "inbox/open", {item: String(arrival)}), [t("show"), () => {location.hash = "#inbox/" + arrival;}],
 			one && path && [t("sendOn"), () => openSheet({paths: [path]})]].filter(Boolean) : [[t("show"), () => {location.hash = "#inbox";}]],
 	});

@@ -1,4 +1,4 @@
-import {alarm, button, call, choices, dots, family, fate, h, hasFocus, head, named, on, person, put, replace, row, shown, size, t, tellFault, wayOf,
+import {alarm, brief, button, call, choices, cut, dots, family, fate, h, hasFocus, head, on, person, put, replace, row, size, t, tellFault, wayOf,
 	when} from "/parts.js";
 
 const PAGE = 50;
@@ -7,11 +7,11 @@ function arrival(line) {
 	const note = dots(person(line.from, line.via), size(line.size), when(line.arrived),
 		line.delivery !== "none" && t("delivery-" + line.delivery),
 		line.left && t("left-" + line.left.how), /lying|mislabelled/.test(line.content) && t("delivery-liar"));
-	return row(family(line.type, line.kind), line.left ? line.stored : h("a", {href: "#inbox/" + line.arrival}, named(line.stored)), note);
+	return row(family(line.type, line.kind), line.left ? line.stored : h("a", {href: "#inbox/" + line.arrival}, cut(line.stored)), note);
 }
 
 function sent({items, count, storedCount, moved, ended, via, peer}) {
-	const names = items.slice(0, 3).map(item => shown(item.name)).join(", ") + (count > 3 ? " …" : ""), all = storedCount === count;
+	const names = items.slice(0, 3).map(item => brief(item.name)).join(", ") + (count > 3 ? " …" : ""), all = storedCount === count;
 	return fate(all, names, ["→ ", dots(person(peer),
 		all ? t("allStored", {n: count}) : t("someStored", {stored: storedCount, n: count}), size(moved), when(ended), wayOf(via))]);
 }

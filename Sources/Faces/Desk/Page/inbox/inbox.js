@@ -1,39 +1,29 @@
-import {ask, button, call, counted, dots, families, family, fold, framed, h, hasFocus, hasThumb, head, icon, lineOf, named, on, person, problem, put, searchField, select, senderKey, show, shown, sign, size, status, store, sum, t, update, when} from "/parts.js";
-import {preview} from "/preview.js";
-import {roomPicture} from "/use.js";
+// The Inbox: what has arrived, with its folders. One list; search and filters above it, a large preview over it.
+import {ask, button, call, counted, cut, dots, family, framed, h, icon, named, on, problem, put, searchField, show,
+	shown, sign, size, status, store, sum, t, update} from "/parts.js";
+import {openSheet} from "/send.js";
+import {draggable, strip} from "/drag.js";
+import {filters} from "/filters.js";
+import {folderOf, foldersIn, isBelow, parent} from "/folders.js";
+import {isFree, isLiar, isLocked, keyOf} from "/order.js";
+import {previewer} from "/preview.js";
+import {tile, wordsOf} from "/tile.js";
+import {verify} from "/verifying.js";
 import {VirtualList} from "/virtual.js";
-
-// Items of which there is no small picture.
-const pictureless = new Set();
 
 // The user's choices in this window.
 let grid = true, takeTo = "";
 
-export function isLocked({protection}) {
-	const now = store.protection;
-	return !!protection && protection !== "none" && !(protection === "untilFirstUnlock" ? now?.unlockedOnce : now?.unlocked);
-}
-
-const keyOf = entry => entry.arrival ?? entry.path;
-const time = entry => entry.arrived ?? entry.modified;
-const stamp = entry => entry.stamp ??= +new Date(time(entry));
-const isLiar = entry => /lying|mislabelled/.test(entry.content) || !!entry.mark;
-
-const ORDERS = {
-	"": (a, b) => stamp(b) - stamp(a) || (b.arrival ?? 0) - (a.arrival ?? 0),
-	name: (a, b) => a.stored < b.stored ? -1 : 1,
-	size: (a, b) => (b.size ?? 0) - (a.size ?? 0),
-};
-
-// Fetches all items, then their facts. `some` is called now and then.
-async function fetchAll(entries, signal, some) {
+// Fetches all items, then their facts. `add` takes an item, and `some` is called now and then.
+async function fetchAll(entries, signal, add, some) {
 	const result = await call("inbox", {}, {signal, each: line => {
 		const {event, arrival, arrived, delivery, content, via, size: bytes, from} = line;
 		if (event === "arrival") {
 			const entry = entries.get(arrival);
-			if (entry) Object.assign(entry, {arrived, delivery, content, via, size: entry.size ?? bytes, from: entry.from ?? from, stamp: undefined});
+			if (entry) Object.assign(entry, {arrived, delivery, content, via, size: entry.size ?? bytes,
+				from: entry.from ?? from, stamp: undefined});
 		} else if (event === "entry") {
-			entries.set(keyOf(line), line);
+			add(line);
 			if (entries.size % 2000 === 100) some();
 		}
 	}});
@@ -41,52 +31,53 @@ async function fetchAll(entries, signal, some) {
 }
 
 export function open(main, signal, wanted) {
-	let entries = new Map(), seen = [], chosen = new Set(), anchor = -1, pane = null, loaded = false;
-	const picker = (label, first, ...options) => select([["", t(first)], ...options], "", {ariaLabel: t(label), onchange: () => draw()});
-	const search = searchField("search", () => draw());
-	const byFamily = picker("type", "allTypes", ...families.map(name => [name, t("family-" + name)])), bySender = picker("sender", "allSenders");
-	const byTime = picker("time", "anyTime", [1, t("today")], [7, t("days7")], [30, t("days30")]);
-	const byState = picker("state", "anyState",
-		...["none", "waiting", "yes", "no", "failed", "parked", "locked", "liar"].map(name => [name, t("delivery-" + name)]));
-	const order = picker("order", "newest", ["name", t("byName")], ["size", t("largest")]);
-	const toggle = sign("", "grid", () => {grid = !grid; draw();});
-	const room = fold([icon("used"), t("used")], {className: "card used", ontoggle: () => drawRoom()}, h("div"));
-	const total = status(), seal = h("div"), bulk = h("div.row.bulk"),
-		side = h("aside.card.pane", {ariaLabel: t("preview"), hidden: true, onkeydown: ({key}) => key === "Escape" && closePane()});
-	const noneTitle = h("h2"), noneHelp = h("p"), none = h("section.empty.card", {hidden: true}, icon("inbox"), noneTitle, noneHelp);
+	let entries = new Map(), seen = [], chosen = new Set(), anchor = -1, loaded = false, root = "", isFlat = false;
+	// The folder that is shown, as a path below the Inbox.
+	let here = wanted?.startsWith("/") ? wanted.slice(1) : "";
+	const all = () => [...entries.values()], search = searchField("search", () => draw());
+	const filter = filters(all, () => draw()), toggle = sign("", "grid", () => {grid = !grid; draw();});
+	const heading = h("div.steps"), seal = h("div"), checks = h("div"), faces = strip(signal);
+	const total = status(), bulk = h("div.row.bulk", {hidden: true}), noneTitle = h("h2"), noneHelp = h("p");
+	const none = h("section.empty.card", {hidden: true}, icon("inbox"), noneTitle, noneHelp);
+	const placeOf = key => seen.findIndex(entry => keyOf(entry) === key);
 
 	const list = new VirtualList({
-		label: t("inbox"), isChosen: entry => chosen.has(keyOf(entry)), draw: option, chose: choose,
+		label: t("inbox"), isChosen: entry => chosen.has(keyOf(entry)), chose: choose,
+		draw: entry => tile(entry, isFlat, grid), words: entry => wordsOf(entry, isFlat),
 		keys: {
-			Enter() {
-				if (seen[list.active]) openPane(seen[list.active]);
-				side.querySelector("button")?.focus();
+			Enter: () => use(seen[list.active]),
+			" ": ({ctrlKey}) => {
+				if (ctrlKey) toggleOne(list.active);
+				else if (seen[list.active]) preview.open(seen[list.active]);
 			},
-			" ": () => toggleOne(list.active),
 			Delete: () => remove(),
-			Escape: closePane,
+			Backspace: () => here && enter(parent(here)),
+			Escape: () => choosing([]),
 			a: event => event.ctrlKey && choosing(seen.map(keyOf)),
 		},
 	});
 
-	function option(entry) {
-		const {arrival, type, kind, from} = entry, locked = isLocked(entry), picture = h("span.thumb", icon(locked ? "lock" : family(type, kind)));
-		if (arrival && !locked && !isLiar(entry) && !pictureless.has(arrival) && hasThumb(type, kind)) picture.append(h("img", {
-			"data-src": `${store.facts.previews}/items/${arrival}/thumb`, alt: "", decoding: "async",
-			onerror: event => {pictureless.add(arrival); event.target.remove();},
-		}));
-		return [h("span.tick", {"aria-hidden": "true"}, icon("check")), picture, h("span.what", named(entry.stored),
-			h("span.note", dots(isLiar(entry) && t("delivery-liar"), size(entry.size), from && person(from), when(time(entry)))))];
-	}
+	const preview = previewer({
+		enter: ({way}) => enter(way), take: entry => take([entry]), remove: entry => remove([entry]), unlock,
+		retry: entry => act("retry", [entry]), verify: ({path}, part) => verify(part, [path], 0, signal),
+	}, (entry, way) => seen[placeOf(keyOf(entry)) + way], entry => {
+		list.active = entry ? placeOf(keyOf(entry)) : -1;
+		if (list.active >= 0) {list.reveal(); choosing([keyOf(entry)]);}
+		list.node.focus({preventScroll: true});
+	});
 
-	function choose(place, event) {
-		const entry = seen[place];
+	// A folder with items in it is entered, all else is looked at.
+	const use = entry => entry && (entry.inside ? enter(entry.way) : preview.open(entry));
+
+	function choose(at, event) {
+		const entry = seen[at], {target} = event;
 		if (!entry) return;
-		if (event.target?.closest?.(".tick") || event.ctrlKey && event.type === "click") return toggleOne(place);
-		if (!event.shiftKey || anchor < 0) anchor = place;
-		// By the arrow keys the pane follows where it has a place of its own.
-		if (event.type === "click" || matchMedia("(min-width: 70rem)").matches) openPane(entry);
-		choosing(seen.slice(Math.min(anchor, place), Math.max(anchor, place) + 1).map(keyOf));
+		if (target?.closest?.(".tick") || event.ctrlKey && event.type === "click") return toggleOne(at);
+		if (!event.shiftKey || anchor < 0) anchor = at;
+		choosing(seen.slice(Math.min(anchor, at), Math.max(anchor, at) + 1).map(keyOf));
+		if (event.type !== "click" || event.shiftKey) return;
+		// A finger has no second click.
+		if (target.closest(".thumb") || event.detail > 1 || matchMedia("(pointer: coarse)").matches) use(entry);
 	}
 
 	function choosing(keys) {
@@ -95,12 +86,22 @@ export function open(main, signal, wanted) {
 		list.update();
 	}
 
-	function toggleOne(place) {
-		const key = seen[place] && keyOf(seen[place]);
+	function toggleOne(at) {
+		const key = seen[at] && keyOf(seen[at]);
 		if (key === undefined) return;
 		if (!chosen.delete(key)) chosen.add(key);
-		anchor = place;
+		anchor = at;
 		choosing(chosen);
+	}
+
+	function enter(folder) {
+		here = folder;
+		history.pushState(null, "", "#inbox" + (here && "/" + encodeURIComponent("/" + here)));
+		search.value = "";
+		[anchor, list.active, list.node.scrollTop] = [-1, 0, 0];
+		choosing([]);
+		draw();
+		list.node.focus({preventScroll: true});
 	}
 
 	function says(text, bad) {
@@ -108,140 +109,166 @@ export function open(main, signal, wanted) {
 		total.classList.toggle("bad", !!bad);
 	}
 
-	// Calls take items that arrived by Waft: with numbers.
-	const able = () => [...chosen].filter(Number);
+	const picked = () => seen.filter(entry => chosen.has(keyOf(entry)));
+	// Calls take items that arrived by Waft.
+	const able = (some = picked()) => some.filter(entry => entry.arrival);
 
-	// Makes a call of the Inbox for items, and says what came of it. A number can be the name of another item, a path cannot.
-	async function act(name, keys = able(), more) {
-		const result = await call("inbox/" + name, {items: keys.map(key => entries.get(key)?.path ?? String(key)), ...more}), checked = lineOf(result, "verified");
+	// Makes a call of the Inbox for items. A number can be the name of another item, a path cannot.
+	async function act(name, some, more) {
+		const result = await call("inbox/" + name, {items: some.map(({path}) => path), ...more});
 		for (const line of result.lines) if (/taken|removed/.test(line.event)) forget(line);
-		const faults = result.lines.filter(line => /^(changed|missing|unreadable|absent|failed)$/.test(line.event));
-		const text = checked ? t("verified", {n: checked.ok}) + faults.map(f =>
-			` ${shown(f.stored)}: ${t("fault-" + f.event)} ${shown(f.reason ?? (f.differences ?? []).join(", "))}`).join("") : problem(result);
-		if (text) says(text, result.exit);
+		if (result.exit) says(problem(result), true);
 	}
 
-	async function remove(keys = able()) {
-		const items = counted(keys.length);
-		if (!keys.length || !await ask({title: t("removeTitle", {items}), text: t("removeText"), yes: t("remove"), danger: true})) return;
-		await act("remove", keys);
-		list.node.focus();
+	async function remove(some = able()) {
+		const title = t("removeTitle", {items: counted(some.length)});
+		if (!some.length || !await ask({title, text: t("removeText"), yes: t("remove"), danger: true})) return;
+		await act("remove", some);
+		if (!preview.entry) list.node.focus();
 	}
 
-	async function take(keys = able()) {
-		const items = counted(keys.length), value = takeTo || store.receiver?.inbox?.replace(/\/[^/]*\/?$/, "");
-		const folder = await ask({title: t("takeTitle", {items}), text: t("takeText"), yes: t("take"), more: {label: t("targetFolder"), value}});
+	async function take(some = able()) {
+		const more = {label: t("targetFolder"), value: takeTo || parent(root)};
+		const title = t("takeTitle", {items: counted(some.length)});
+		const folder = await ask({title, text: t("takeText"), yes: t("take"), more});
 		if (!folder) return;
 		takeTo = folder;
-		await act("take", keys, {folder});
-		list.node.focus();
+		await act("take", some, {folder});
+		if (!preview.entry) list.node.focus();
+	}
+
+	// Of a folder, what is in it.
+	function verifyPicked() {
+		const within = ({way}) => all().filter(one => one.arrival && isBelow(one.folder, way));
+		const some = picked().flatMap(entry => entry.inside ? within(entry) : [entry]);
+		const paths = able(some).map(({path}) => path);
+		verify(checks, paths, some.length - paths.length, signal);
 	}
 
 	function forget(line) {
-		const key = keyOf(line);
+		const key = keyOf(line), at = placeOf(key), isShown = preview.entry && keyOf(preview.entry) === key;
+		const next = isShown && (seen[at + 1] ?? seen[at - 1]);
 		entries.delete(key);
 		chosen.delete(key);
-		if (pane === key) closePane();
+		seen = seen.filter(one => keyOf(one) !== key);
+		if (next) preview.open(next); else if (isShown) preview.close();
 		draw();
 	}
 
-	function closePane() {
-		if (hasFocus(side)) list.node.focus();
-		pane = null;
-		show(side, false);
-		side.replaceChildren();
-	}
-
-	function openPane(entry) {
-		if (pane === keyOf(entry)) return;
-		pane = keyOf(entry);
-		show(side, true);
-		const only = [pane];
-		preview(side, entry, {
-			close: closePane, take: () => take(only), remove: () => remove(only), verify: () => act("verify", only), retry: () => act("retry", only), unlock,
-		});
-	}
-
 	async function unlock() {
-		const passphrase = await ask({title: t("unlock"), text: t("unlockText"), yes: t("unlock"), more: {label: t("passphrase"), type: "password"}});
+		const more = {label: t("passphrase"), type: "password"};
+		const passphrase = await ask({title: t("unlock"), text: t("unlockText"), yes: t("unlock"), more});
 		if (passphrase === null) return;
 		const result = await call("protection/unlock", {passphrase});
 		result.exit ? says(problem(result), true) : draw();
+		return problem(result);
 	}
 
 	function drawSeal() {
-		const now = store.protection, locked = [...entries.values()].filter(isLocked).length;
+		const now = store.protection, locked = all().filter(isLocked).length;
 		update(seal, !now?.setUp ? null : locked || !now.unlocked
-			? h("p.warning", icon("lock"), h("span.what", t(locked ? "lockedItems" : "locked", {n: locked})), !now.dropBox && button("unlock", unlock))
+			? h("p.warning", icon("lock"), h("span.what", t(locked ? "lockedItems" : "locked", {n: locked})),
+				!now.dropBox && button("unlock", unlock))
 			: h("p.row.help", icon("lock"), t("isUnlocked"), button("lock", () => call("protection/lock"))));
 	}
 
 	function drawBulk() {
-		const n = chosen.size;
-		show(bulk, n > 1 || (n === 1 && side.hidden));
-		if (bulk.hidden) return;
-		update(bulk, h("strong", t("chosenN", {n})), able().length > 0 && [button("takeDots", () => take()), button("verify", () => act("verify")),
-			button("removeDots", () => remove(), ".danger")],
+		const n = chosen.size, some = picked(), free = some.filter(isFree);
+		show(bulk, n);
+		if (!n) return;
+		update(bulk, h("strong", t("chosenN", {n})),
+			free.length > 0 && button("sendOn", () => openSheet({paths: free.map(({path}) => path)})),
+			able().length > 0 && button("takeDots", () => take()), button("verify", verifyPicked),
+			able().length > 0 && button("removeDots", () => remove(), ".danger"),
 			sign(t("chooseNone"), "cross", () => {choosing([]); list.node.focus();}));
 	}
 
-	function drawRoom() {if (room.open) roomPicture(room.lastElementChild, [...entries.values()]);}
-
-	const drawSenders = framed(() => {
-		const senders = [...new Map([...entries.values()].filter(e => e.from).map(({from}) => [senderKey(from), person(from)]))];
-		senders.sort(([, a], [, b]) => a.localeCompare(b));
-		const now = bySender.value;
-		bySender.replaceChildren(...select([["", t("allSenders")], ...senders.slice(0, 500)]).children);
-		bySender.value = now;
-	});
+	// The place: the Inbox, and the folders on the way to this one.
+	function drawSteps() {
+		const names = here.split("/");
+		const step = (path, name) => h("button.link", {"data-key": "step-" + path, onclick: () => enter(path)}, name);
+		update(heading, here && h("nav.row", {ariaLabel: t("way")}, step("", t("inbox")), " › ",
+			names.slice(0, -1).map((name, n) => [step(names.slice(0, n + 1).join("/"), cut(name)), " › "])),
+		h("h1", here ? named(names.at(-1)) : t("inbox")));
+	}
 
 	const draw = framed(() => {
-		const text = search.value.trim().toLocaleLowerCase(), since = byTime.value && new Date().setHours(0, 0, 0, 0) - (byTime.value - 1) * 864e5;
-		const state = byState.value, hasState = e => state === "locked" ? isLocked(e) : state === "liar" ? isLiar(e) : (e.delivery ?? "none") === state;
-		seen = [...entries.values()].filter(entry => entry.stored.toLocaleLowerCase().includes(text)
-			&& (!byFamily.value || family(entry.type, entry.kind) === byFamily.value)
-			&& (!bySender.value || senderKey(entry.from) === bySender.value) && stamp(entry) >= since && (!state || hasState(entry)));
-		seen.sort(ORDERS[order.value]);
+		const text = search.value.trim().toLocaleLowerCase(), passes = filter.passes();
+		const below = all().filter(entry => isBelow(entry.folder, here));
+		isFlat = !!text || filter.isOn;
+		const folders = foldersIn(here, below, root), isFolder = new Set(folders.map(({path}) => path));
+		const loose = below.filter(entry => !isFolder.has(entry.path));
+		const has = entry => ((entry.folder && entry.folder + "/") + entry.stored).toLocaleLowerCase().includes(text);
+		seen = isFlat ? loose.filter(entry => has(entry) && passes(entry))
+			: [...loose.filter(entry => entry.folder === here), ...folders];
+		if (text && !filter.isOn) seen.push(...folders.filter(has));
+		seen.sort(filter.order);
 		update(toggle, icon(grid ? "list" : "grid"));
 		toggle.ariaLabel = toggle.title = t(grid ? "asList" : "asGrid");
-		says(seen.length === entries.size ? dots(counted(seen.length), size(sum(seen, e => e.size)))
-			: t("someSeen", {some: seen.length, n: entries.size}));
+		says(isFlat ? t("someSeen", {some: seen.length, n: loose.length})
+			: dots(counted(loose.length), size(sum(loose, e => e.size))));
 		show(list.node, seen.length);
 		show(none, !seen.length && loaded);
 		put(noneTitle, t(entries.size ? "nothingFound" : "emptyInbox"));
 		put(noneHelp, entries.size ? "" : t("emptyInboxHelp"));
-		if (pane !== null) list.active = seen.findIndex(e => keyOf(e) === pane);
+		if (preview.entry) list.active = placeOf(keyOf(preview.entry));
 		list.set(seen, grid);
+		drawSteps();
 		drawBulk();
 		drawSeal();
-		drawRoom();
+		filter.drawUse();
 	});
+
+	// The first item of a list is in the Inbox itself.
+	function add(entry) {
+		root ||= parent(entry.path);
+		entry.folder = folderOf(entry, root);
+		entries.set(keyOf(entry), entry);
+	}
+
 	const load = async () => {
 		says(t("loading"));
 		entries = new Map();
-		try {await fetchAll(entries, signal, draw);} catch (error) {return signal.aborted || says(shown(error.message), true);}
+		try {
+			await fetchAll(entries, signal, add, draw);
+		} catch (error) {return signal.aborted || says(shown(error.message), true);}
 		loaded = true;
-		drawSenders();
-		draw();
-		const first = [...entries.values()].find(e => String(e.arrival) === wanted);
-		if (first) {openPane(first); choosing([keyOf(first)]);}
+		filter.drawSenders();
+		const first = wanted && all().find(e => String(e.arrival) === wanted);
 		wanted = null;
+		if (first) here = first.folder;
+		draw();
+		if (!first) return;
+		choosing([keyOf(first)]);
+		preview.open(first);
 	};
-	main.append(head("inbox", toggle), seal, search, fold(t("filters"), {className: "filters", open: matchMedia("(min-width: 56rem)").matches},
-		h("div", byFamily, bySender, byTime, byState, order)), room, total, bulk, h("div.panes", list.node, none, side));
+
+	// What is dragged: the chosen ones if it is one of them. Sealed items and liars stay.
+	draggable(list.node, ({target}) => {
+		const entry = seen[target.closest?.("[role=option]")?.dataset.place];
+		const some = entry && chosen.has(keyOf(entry)) ? picked() : [entry];
+		return some.filter(one => one && isFree(one) && !isLiar(one));
+	});
+	main.append(h("div.head", heading, search, filter.opener, toggle), seal, checks, h("div.row.sums", total, bulk),
+		list.node, none, filter.panel, faces, preview.node);
 	signal.addEventListener("abort", () => list.sizes.disconnect());
 	on("arrivals", line => {
 		if (/taken|removed|gone/.test(line.event)) return forget(line);
 		const old = entries.get(line.arrival);
 		if (line.event === "stored") {
 			// A folder of the Inbox is an entry that the list knows.
-			entries.set(line.arrival, {...line, kind: family(line.type) === "folder" ? "tree" : "file", arrived: new Date().toISOString()});
-			drawSenders();
+			root ||= store.receiver?.inbox ?? "";
+			add({...line, kind: family(line.type) === "folder" ? "tree" : "file", arrived: new Date().toISOString()});
+			filter.drawSenders();
 		} else if (old) old.delivery = {opened: "yes", deferred: "waiting", failed: "failed"}[line.event]; else return;
 		draw();
-		if (pane === line.arrival && side.querySelector("[data-key=retry]")) {closePane(); openPane(old);}
+		if (old && old === preview.entry) preview.open(old);
 	}, signal);
-	on("protection", () => {drawSeal(); list.set(seen, grid);}, signal);
+	on("protection", () => {
+		drawSeal();
+		list.set(seen, grid);
+		if (preview.entry && preview.entry.protection) preview.open(preview.entry);
+	}, signal);
 	on("back", load, signal);
 	load();
 }

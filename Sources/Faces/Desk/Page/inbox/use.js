@@ -11,10 +11,12 @@ function sums(entries, key) {
 function bars(title, sums, label) {
 	const first = sums.slice(0, 6), rest = sum(sums.slice(6), one => one[1]);
 	if (rest) first.push(["", rest]);
-	const most = Math.max(1, ...first.map(([, bytes]) => bytes)), bar = (name, width) => svg("rect", {class: name, width, height: 4, rx: 1});
+	const most = Math.max(1, ...first.map(([, bytes]) => bytes));
+	const bar = (name, width) => svg("rect", {class: name, width, height: 4, rx: 1});
 	return h("figure", h("figcaption", t(title)), h("ul.bars", first.map(([key, bytes], n) =>
 		h("li", h("bdi", n === 6 ? t("rest") : label(key)), h("span.note", size(bytes)),
-			svg("svg", {viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true"}, bar("ground", 100), bar("bar", Math.max(.5, bytes / most * 100)))))));
+			svg("svg", {viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true"}, bar("ground", 100),
+				bar("bar", Math.max(.5, bytes / most * 100)))))));
 }
 
 const largest = all => [...all].sort((a, b) => b[1] - a[1]);
@@ -23,5 +25,6 @@ export function roomPicture(node, entries) {
 	const days = [...sums(entries, e => new Date(e.arrived ?? e.modified).setHours(0, 0, 0, 0))].sort(([a], [b]) => b - a);
 	const senders = new Map(entries.map(({from}) => [senderKey(from), from]));
 	replace(node, bars("byType", largest(sums(entries, e => family(e.type, e.kind))), key => t("family-" + key)),
-		bars("bySender", largest(sums(entries, e => senderKey(e.from))), key => key ? person(senders.get(key)) : t("unknownSender")), bars("byDay", days, day));
+		bars("bySender", largest(sums(entries, e => senderKey(e.from))),
+			key => key ? person(senders.get(key)) : t("unknownSender")), bars("byDay", days, day));
 }

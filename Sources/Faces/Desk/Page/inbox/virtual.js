@@ -1,14 +1,18 @@
 // A list of any length of which only what is in view exists.
 import {framed, h, replace} from "/parts.js";
 
-// A listbox. `draw` makes the children of an option, `chose` hears of a choice, `keys` are other keys.
+// A tile and a row, in rem.
+const TILE = {wide: 10.5, high: 13.25}, ROW = {high: 4};
+
+// A listbox. `draw` makes the children of an option, and `words` its name; `chose` hears of a choice.
 export class VirtualList {
 	items = []; active = -1; columns = 1; nodes = new Map();
 
-	constructor({label, draw, chose, keys, isChosen}) {
-		Object.assign(this, {draw, chose, keys, isChosen});
+	constructor({label, draw, words, chose, keys, isChosen}) {
+		Object.assign(this, {draw, words, chose, keys, isChosen});
 		this.space = h("div.space", {role: "presentation"});
-		this.node = h("div.scroller", {tabIndex: 0, role: "listbox", ariaLabel: label, "aria-multiselectable": "true"}, this.space);
+		this.node = h("div.scroller", {tabIndex: 0, role: "listbox", ariaLabel: label, "aria-multiselectable": "true"},
+			this.space);
 		this.update = framed(() => this.render());
 		this.node.addEventListener("scroll", this.update, {passive: true});
 		this.node.addEventListener("keydown", event => this.press(event));
@@ -36,22 +40,31 @@ export class VirtualList {
 	}
 
 	render() {
-		const {node, space, items, grid, isOld} = this, width = node.clientWidth, rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
-		this.columns = grid ? Math.max(2, Math.floor(width / (10 * rem))) : 1;
-		const high = this.high = (grid ? 10.5 : 3.75) * rem, wide = width / this.columns;
+		const {node, space, items, grid, isOld} = this, width = node.clientWidth;
+		const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+		this.columns = grid ? Math.max(2, Math.floor(width / (TILE.wide * rem))) : 1;
+		const high = this.high = (grid ? TILE : ROW).high * rem, wide = width / this.columns;
 		space.style.blockSize = Math.ceil(items.length / this.columns) * high + "px";
 		if (this.hasMoved) this.reveal();
 		this.isOld = this.hasMoved = false;
 		const from = Math.max(0, Math.floor(node.scrollTop / high) - 3) * this.columns;
 		const to = Math.min(items.length, (Math.ceil((node.scrollTop + node.clientHeight) / high) + 3) * this.columns);
-		for (const [place, option] of this.nodes) if (place < from || place >= to) {option.remove(); this.nodes.delete(place);}
+		for (const [place, option] of this.nodes) {
+			if (place >= from && place < to) continue;
+			option.remove();
+			this.nodes.delete(place);
+		}
 		for (let place = from; place < to; place++) {
 			let option = this.nodes.get(place);
 			if (!option || isOld) {
-				option ??= space.appendChild(h("div.option", {role: "option", id: "option-" + place, "data-place": place, "aria-posinset": place + 1}));
+				option ??= space.appendChild(h("div.option",
+					{role: "option", id: "option-" + place, "data-place": place, "aria-posinset": place + 1}));
 				option.ariaSetSize = items.length;
+				option.ariaLabel = this.words(items[place]);
+				option.draggable = true;
 				replace(option, this.draw(items[place]));
-				const at = {inlineSize: wide, blockSize: high, insetBlockStart: Math.floor(place / this.columns) * high, insetInlineStart: place % this.columns * wide};
+				const at = {inlineSize: wide, blockSize: high, insetBlockStart: Math.floor(place / this.columns) * high,
+					insetInlineStart: place % this.columns * wide};
 				for (const side in at) option.style[side] = at[side] + "px";
 				this.nodes.set(place, option);
 			}
@@ -72,7 +85,8 @@ export class VirtualList {
 		const steps = {ArrowDown: this.columns, ArrowUp: -this.columns, PageDown: page, PageUp: -page,
 			Home: -1e9, End: 1e9, ...(this.grid ? {ArrowRight: 1, ArrowLeft: -1} : {})};
 		if (event.key in steps && this.items.length) {
-			this.active = Math.min(this.items.length - 1, Math.max(0, this.active < 0 && event.key !== "End" ? 0 : this.active + steps[event.key]));
+			const next = this.active < 0 && event.key !== "End" ? 0 : this.active + steps[event.key];
+			this.active = Math.min(this.items.length - 1, Math.max(0, next));
 			this.reveal();
 			if (!event.ctrlKey) this.chose(this.active, event);
 			this.update();

@@ -21,6 +21,7 @@ const PATHS = {
 	link: "M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1",
 	lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3", check: "M5 12l5 5 9-10", cross: "M6 6l12 12M18 6 6 18", warn: "M12 4 2.5 20h19zM12 10v4M12 17v.1",
 	grid: "M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h6v6h-6z", list: "M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01",
+	before: "M15 5l-7 7 7 7", after: "M9 5l7 7-7 7", filter: "M4 6h16M7 12h10M10 18h4",
 	below: "M7 10l5 5 5-5",
 	used: "M4 20V10M10 20V4M16 20v-7M21 20H3",
 };

@@ -4,12 +4,14 @@ export * from "/dom.js";
 export * from "/faults.js";
 export * from "/figures.js";
 export * from "/icons.js";
+export * from "/names.js";
 export * from "/person.js";
 export * from "/store.js";
 export * from "/types.js";
 export * from "/words.js";
-import {$, h, named, put, replace, shown, svg} from "/dom.js";
+import {$, h, put, replace, shown, svg} from "/dom.js";
 import {icon} from "/icons.js";
+import {cut} from "/names.js";
 import {call} from "/calls.js";
 import {tellFault} from "/faults.js";
 import {t} from "/words.js";
@@ -48,7 +50,7 @@ export const empty = (name, key) => h("section.empty.card", icon(name), h2(key),
 
 // A line of a list: a picture, a name with a note below, and more.
 export const row = (picture, name, note, ...more) =>
-	h("li", typeof picture === "string" ? icon(picture) : picture, h("div.what", typeof name === "string" ? named(name) : name, h("span.note", note)), more);
+	h("li", typeof picture === "string" ? icon(picture) : picture, h("div.what", typeof name === "string" ? cut(name) : name, h("span.note", note)), more);
 export const cardHead = (face, title, state, ...more) => h("div.head", face.classList?.contains("face") ? face : h("span.face", face), h("div.what", title, h("span.state", state)), more);
 export const fold = (summary, ...rest) => h("details", h("summary", summary), rest);
 export const label = (key, ...inputs) => h("label", t(key), inputs);

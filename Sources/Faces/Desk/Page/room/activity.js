@@ -1,5 +1,5 @@
 // What goes on with a peer: the ring around its face, and the words below.
-import {counted, dots, isolated, lasting, personKey, store, t} from "/parts.js";
+import {brief, counted, dots, isolated, lasting, personKey, store, t} from "/parts.js";
 import {rate, stateOf} from "/transfers.js";
 
 // How long a tick stays, in milliseconds.
@@ -18,7 +18,7 @@ function words(transfer) {
 	if (state === "asking") return t(queued ? "queuedAs" : "waits");
 	if (state === "handling") return t("allStored");
 	const quiet = standstill(transfer), speed = rate(transfer), left = total - bytes;
-	const what = items.length === 1 && items[0].name ? isolated(items[0].name) : counted(count || items.length || 1);
+	const what = items.length === 1 && items[0].name ? isolated(brief(items[0].name)) : counted(count || items.length || 1);
 	return dots(what, quiet ? t("standsStill", {n: quiet}) : speed > 0 && left > 0 && t("left", {time: lasting(left / speed)}));
 }
 

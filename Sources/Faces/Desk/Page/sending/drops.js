@@ -6,6 +6,10 @@ import {walk} from "/walk.js";
 // A drag that is not heard of for this long, in milliseconds, is over. Browsers tell of one each 350 ms (HTML, 6.11.5).
 const QUIET = 1500;
 
+// The items of the Inbox that are dragged. Only their type travels: what a drag of another page names is not sent.
+export const dragged = {type: "application/x-waft-items", paths: []};
+const isOwn = ({dataTransfer}) => dragged.paths.length > 0 && dataTransfer.types.includes(dragged.type);
+
 // What a drop or the clipboard holds: files with paths, or a text.
 export async function held(data) {
 	const entries = [...data.items].filter(i => i.kind === "file").map(i => i.webkitGetAsEntry?.());
@@ -36,14 +40,21 @@ export function acceptDrops() {
 		if (over !== node) {over?.classList.remove("over"); node?.classList?.add("over");}
 		over = node;
 	};
-	const end = () => {clearTimeout(timer); show($("dropping"), false); mark(null); changed("peers");};
+	const end = () => {
+		clearTimeout(timer);
+		show($("dropping"), false);
+		mark(null);
+		changed("drags", false);
+		changed("peers");
+	};
 	const drag = event => {
-		if (!event.dataTransfer.types.some(type => /^Files$|^text\//.test(type))) return;
+		const own = isOwn(event), place = placeOf(event), peer = place?.drop;
+		if (!own && !event.dataTransfer.types.some(type => /^Files$|^text\//.test(type))) return;
 		event.preventDefault();
-		event.dataTransfer.dropEffect = "copy";
-		const place = placeOf(event), peer = place?.drop;
-		mark(place);
-		put($("dropping"), peer ? t(peer.away ? "queueFor" : "dropOn", {who: person(peer)}) : t(place?.take ? "dropTest" : "dropAnywhere"));
+		event.dataTransfer.dropEffect = own && !peer ? "none" : "copy";
+		mark(own && !peer ? null : place);
+		if (own) changed("drags", true);
+		put($("dropping"), own && !peer ? t("dropOnFace") : peer ? t(peer.away ? "queueFor" : "dropOn", {who: person(peer)}) : t(place?.take ? "dropTest" : "dropAnywhere"));
 		show($("dropping"), true);
 		clearTimeout(timer);
 		timer = setTimeout(end, QUIET);
@@ -55,8 +66,15 @@ export function acceptDrops() {
 	addEventListener("drop", async event => {
 		event.preventDefault();
 		const place = placeOf(event), peer = place?.drop;
+		const paths = isOwn(event) && dragged.paths;
 		end();
 		changed("drops");
+		if (paths) {
+			dragged.paths = [];
+			if (peer?.away) openSheet({paths, peers: [peer]});
+			else if (peer) {fly(event, place); sendAtOnce(peer, {paths});}
+			return;
+		}
 		if (place?.take) return place.take(event.dataTransfer);
 		const what = await held(event.dataTransfer).catch(() => ({error: t("unreadable")}));
 		if (peer && !peer.away && what.files?.length) {

@@ -4,7 +4,7 @@ import {$, alarm, button, called, counted, deviceIcon, dots, familyOf, fold, for
 import {tar} from "/tar.js";
 import {send, sendingOf, stream} from "/sending.js";
 import {peersInOrder} from "/room.js";
-import {body} from "/preview.js";
+import {body} from "/contents.js";
 
 let items = [], chosen = new Map(), leave = null;
 // The peer whose face was tapped: files that are chosen then go to it at once.
@@ -32,9 +32,11 @@ function typed() {
 // What there is to send.
 const all = () => ({words: typed(), blobs: items.filter(item => item.blob), paths: items.filter(item => item.path)});
 
-export function sendAtOnce(peer, {files}) {
-	send(peer, {blobs: packed(files), paths: []});
+export function sendAtOnce(peer, {files = [], paths = []}) {
+	send(peer, {blobs: packed(files), paths: paths.map(itemOf)});
 }
+
+const itemOf = path => ({kind: "path", name: path.split("/").pop() || path, path});
 
 function chooseFiles(folder) {
 	const input = h("input", {type: "file", multiple: true, webkitdirectory: folder});
@@ -53,7 +55,7 @@ export function openSheet({files, text, paths = [], peers = [], isForOne = false
 	if (fresh) {items = []; chosen = new Map(); only = isForOne ? peers[0] : null; draw(sheet);}
 	if (files) items.push(...packed(files));
 	if (files && !files.length) error = t("emptyFolder");
-	for (const path of paths) items.push({kind: "path", name: path.split("/").pop() || path, path});
+	items.push(...paths.map(itemOf));
 	if (text) $("sheet-text").value = ($("sheet-text").value + "\n" + text).trim();
 	for (const peer of peers) chosen.set(target(peer), peer);
 	if (fresh) sheet.showModal();

@@ -1,5 +1,5 @@
-import {alarm, call, cardHead, changed, counted, dots, eachSecond, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated,
-	lasting, linesOf, named, on, oneOf, person, put, replace, row, said, shown, sign, size, store, svg, t, tellFault, update, when, why} from "/parts.js";
+import {alarm, brief, call, cardHead, changed, counted, cut, dots, eachSecond, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated,
+	lasting, linesOf, on, oneOf, person, put, replace, row, said, shown, sign, size, store, svg, t, tellFault, update, when, why} from "/parts.js";
 import {okay} from "/events.js";
 
 // Bytes a second over the last three seconds; 0 if nothing moves.
@@ -52,7 +52,7 @@ export function stateOf({way, to, state, queued, good, cancelled, results, count
 function resultRow({state, name = "", stored, size: bytes, answer, cause, exit, arrival}) {
 	const good = okay({state}), text = dots(stored && stored !== name ? t("storedAs", {name: stored}) : oneOf("result-", state),
 		!/none|pending/.test(answer) && oneOf("delivery-", answer), !good && (cause || exit) && why({cause, exit}), bytes && size(bytes));
-	return fate(good, arrival ? h("a", {href: "#inbox/" + arrival}, named(name)) : name, text);
+	return fate(good, arrival ? h("a", {href: "#inbox/" + arrival}, cut(name)) : name, text);
 }
 
 // A card is made once: nothing in it loses the focus.
@@ -105,7 +105,7 @@ async function drawOutbox(node) {
 		dots(t("job-state-" + job.state), job.state === "waiting" && job.due && t("nextTry", {time: when(job.due)}), size(job.size)),
 	/waiting|failed/.test(job.state) && act(job, "retry", "job-retry"),
 	act(job, /waiting|sending/.test(job.state) ? "cancel" : "remove")),
-	job.exit && h("p.help", why(job)), job.reason && said([job.reason]), h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", named(item.name)])));
+	job.exit && h("p.help", why(job)), job.reason && said([job.reason]), h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", h("bdi", brief(item.name))])));
 	clearTimeout(later);
 	// Nothing tells of a job's end.
 	if (jobs.some(job => /waiting|sending/.test(job.state))) later = setTimeout(function again() {

@@ -1,0 +1,55 @@
+// Items that are dragged: to a face in the strip below, or out of the window where the browser can.
+import {called, face, family, framed, h, icon, named, on, personKey, replace, ring, show, store, t} from "/parts.js";
+import {activityOf} from "/activity.js";
+import {peersInOrder} from "/room.js";
+import {dragged} from "/drops.js";
+
+// The faces on which items can be dropped. They are there while items are dragged, and while something moves to one.
+export function strip(signal) {
+	const list = h("ul.faces", {ariaLabel: t("dropOnFace")}), node = h("div.strip", {hidden: true}, list), got = new Set();
+	let isDrag = false;
+	const sign = ({isOver, isGood, part}) =>
+		isOver ? h("span.outcome" + (isGood ? "" : ".bad"), icon(isGood ? "check" : "cross")) : ring(part);
+	const draw = framed(() => {
+		// Nothing moves under a drag.
+		if (isDrag && list.firstChild) return;
+		const isBusy = key => got.has(key) && activityOf(key);
+		const peers = peersInOrder().flat().filter(peer => isDrag || isBusy(personKey(peer)));
+		replace(list, peers.map(peer => {
+			const activity = activityOf(personKey(peer)), picture = face(peer);
+			if (activity) picture.append(sign(activity));
+			const name = named(called(peer) || t("unnamed"));
+			return h("li", h("div.peer" + (peer.away ? ".away" : ""), {drop: peer}, picture, name));
+		}), !peers.length && h("li.help", t("nobodyTitle")));
+		show(node, isDrag || peers.length);
+	});
+	list.addEventListener("drop", event => got.add(personKey(event.target.closest(".peer")?.drop)));
+	on("transfers", draw, signal);
+	on("drags", yes => {
+		if (yes === isDrag) return;
+		isDrag = yes;
+		replace(list);
+		draw();
+	}, signal);
+	return node;
+}
+
+// What Chromium makes a file of where it can: on Linux it cannot yet, but of a large picture in the preview.
+const download = ({arrival, type, kind, stored}) => /image|movie|sound/.test(family(type, kind))
+	&& `application/octet-stream:${stored.replaceAll(":", "_")}:${store.facts.previews}/items/${arrival}`;
+
+// Lets items of a list be dragged. `items(event)` gives their entries; those that stay here are not among them.
+export function draggable(list, items) {
+	list.addEventListener("dragstart", event => {
+		const entries = items(event), {dataTransfer: data} = event;
+		const file = entries.length === 1 && entries[0].arrival && download(entries[0]);
+		if (!entries.length) return event.preventDefault();
+		dragged.paths = entries.map(({path}) => path);
+		data.effectAllowed = "copy";
+		data.setData(dragged.type, "");
+		if (file) data.setData("DownloadURL", file);
+		const picture = event.target.querySelector?.(".thumb");
+		if (picture) data.setDragImage(picture, 20, 20);
+	});
+	list.addEventListener("dragend", () => {dragged.paths = [];});
+}

@@ -1,0 +1,22 @@
+// Facts of entries by which they are told apart, chosen and ordered.
+import {store} from "/parts.js";
+
+export const keyOf = entry => entry.arrival ?? entry.path;
+export const time = entry => entry.arrived ?? entry.modified;
+export const stamp = entry => entry.stamp ??= +new Date(time(entry));
+export const isLiar = entry => /lying|mislabelled/.test(entry.content) || !!entry.mark;
+
+export function isLocked({protection}) {
+	const now = store.protection;
+	return !!protection && protection !== "none"
+		&& !(protection === "untilFirstUnlock" ? now?.unlockedOnce : now?.unlocked);
+}
+
+// Whether others can get the file as it is: the file of a sealed item is not its contents.
+export const isFree = ({protection, hasSealed}) => !hasSealed && (!protection || protection === "none");
+
+export const ORDERS = {
+	"": (a, b) => stamp(b) - stamp(a) || (b.arrival ?? 0) - (a.arrival ?? 0),
+	name: (a, b) => a.stored < b.stored ? -1 : 1,
+	size: (a, b) => (b.size ?? 0) - (a.size ?? 0),
+};
