@@ -173,7 +173,7 @@ export function open(main, signal, wanted) {
 	}
 
 	function drawBulk() {
-		const n = chosen.size, some = picked(), free = some.filter(isFree);
+		const some = picked(), n = some.length, free = some.filter(isFree);
 		show(bulk, n);
 		if (!n) return;
 		update(bulk, h("strong", t("chosenN", {n})),

@@ -1,6 +1,6 @@
 // The large preview of an item, over the window: its contents, who sent it, and what people do with it.
-import {alarm, attempt, button, call, counted, dots, family, fold, h, icon, lineOf, linesOf, mono, named, oneOf, person,
-	put, replace, show, shown, sign, size, store, t, things, warning, wayOf, when} from "/parts.js";
+import {alarm, attempt, button, call, counted, cut, dots, family, fold, h, icon, lineOf, linesOf, mono, named, oneOf,
+	person, put, replace, show, shown, sign, size, store, t, things, warning, wayOf, when} from "/parts.js";
 import {openSheet} from "/send.js";
 import {body, content, sentence, table, text} from "/contents.js";
 import {isFree, isLocked, keyOf, time} from "/order.js";
@@ -71,7 +71,7 @@ export function previewer(acts, beside, closed) {
 		const {signal} = asked = new AbortController(), {path: item, arrival} = entry, isReceived = !!arrival;
 		const locked = isLocked(entry), kind = family(entry.type, entry.kind), isNew = !now || keyOf(now) !== keyOf(entry);
 		now = entry;
-		replace(title, named(entry.stored));
+		replace(title, cut(entry.stored));
 		put(facts, dots(entry.folder && t("inFolderOf", {path: entry.folder}),
 			entry.inside ? counted(entry.inside) : entry.from && person(entry.from), size(entry.size), when(time(entry))));
 		for (const [sign, way] of [[before, -1], [after, 1]]) sign.disabled = !beside(entry, way);
