@@ -5,11 +5,15 @@ import {h, shown} from "/dom.js";
 const BEFORE = 4, SENTENCE = 40;
 const letters = new Intl.Segmenter();
 
-// The two parts of a name. A letter can have several codes.
+// The last letters of a text; a letter can have several codes.
+const tail = (text, n) => /^[ -~]*$/.test(text) ? text.slice(-n)
+	: [...letters.segment(text.slice(-8 * n))].slice(-n).map(({segment}) => segment).join("");
+
+// The two parts of a name.
 function ends(text) {
 	const rest = BEFORE + (text.match(/\.[^.\s]{1,7}$/)?.[0].length ?? 2);
 	if (text.length < rest + 3) return [text, ""];
-	const last = [...letters.segment(text.slice(-200))].slice(-rest).map(({segment}) => segment).join("");
+	const last = tail(text, rest);
 	return [text.slice(0, text.length - last.length), last];
 }
 
