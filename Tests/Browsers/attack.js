@@ -34,7 +34,7 @@ const tries = {
 	}),
 	scripts: () => loads("script", { src: base + "/facts" }),
 	module: () => import(base + "/calls.js").then((module) => "read " + Object.keys(module)),
-	words: () => loads("script", { src: base + "/words.txt" }),
+	words: () => loads("script", { src: base + "/en.txt" }),
 	picture: () => loads("img", { src: base + "/facts" }),
 	icon: () => loads("img", { src: base + "/icon.svg" }),
 	frame: async () => {

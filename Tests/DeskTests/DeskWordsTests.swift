@@ -5,41 +5,43 @@ import Testing
 
 @Suite("The words of the pages")
 struct DeskWordsTests {
-    /// The texts of each key: English, German, and both for an amount of 1; one text is for both languages.
-    private static func table() throws -> [String: [String]] {
-        let bytes = try #require(DeskPage.file("words.txt")).bytes
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-        return try Dictionary(
-            lines.map { line in
-                let parts = line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
-                return (try #require(parts.first), Array(parts.dropFirst()))
-            }, uniquingKeysWith: { first, _ in first })
+    /// The lines of a language: key, text, and another text for an amount of 1.
+    private static func lines(_ language: String) throws -> [[String]] {
+        let bytes = try #require(DeskPage.file(language + ".txt")).bytes
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map {
+            $0.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+        }
     }
 
-    @Test("each line has a key of its own, and a text for each language")
+    /// The names that a text has places for.
+    private static func places(_ text: String) -> Set<String> {
+        Set(text.matches(of: /\{(\w+)\}/).map { String($0.1) })
+    }
+
+    @Test("each language has the same keys, each once, with a text that takes the same values")
     func lines() throws {
-        let bytes = try #require(DeskPage.file("words.txt")).bytes
-        let keys = String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap {
-            $0.split(separator: "|").first
-        }
-        let table = try Self.table()
-        #expect(Dictionary(grouping: keys, by: \.self).filter { $1.count > 1 }.keys.isEmpty)
-        for (key, texts) in table {
-            #expect([1, 2, 4].contains(texts.count) && texts.allSatisfy { !$0.isEmpty }, "\(key)")
+        let (english, german) = (try Self.lines("en"), try Self.lines("de"))
+        #expect(english.map(\.first) == german.map(\.first))
+        #expect(Set(english.map(\.first)).count == english.count)
+        for (one, other) in zip(english, german) {
+            let texts = one.dropFirst() + other.dropFirst()
+            #expect([2, 3].contains(one.count) && one.count == other.count, "\(one)")
+            #expect(texts.allSatisfy { !$0.isEmpty }, "\(one)")
+            #expect(Self.places(one[1]) == Self.places(other[1]), "\(one)")
         }
     }
 
     @Test("each setting has its name, its choices and its default in words for people, in both languages")
     func settings() throws {
-        let table = try Self.table()
+        let keys = Set(try Self.lines("en").map { $0[0] })
         for key in SettingKey.all {
             var needed = ["set-\(key.name)"] + key.meanings.map { "set-\(key.name)=\($0.word)" }
             if let otherwise = key.otherwise, otherwise != "none" { needed.append("set-\(key.name)-standard") }
-            for one in needed { #expect(table[one] != nil, "words.txt has no line \(one)") }
+            for one in needed { #expect(keys.contains(one), "no language has the line \(one)") }
         }
         // None is about a setting that is gone.
         let names = Set(SettingKey.all.map(\.name))
-        for key in table.keys where key.hasPrefix("set-") {
+        for key in keys where key.hasPrefix("set-") {
             let name = key.dropFirst(4).prefix { $0 != "=" }.replacing(/-(help|standard)$/, with: "")
             #expect(names.contains(String(name)), "\(key) is about no setting")
         }

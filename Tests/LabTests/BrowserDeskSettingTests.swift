@@ -43,7 +43,7 @@ extension BrowserDeskTests {
                         "[...document.querySelectorAll('main .setting')].filter(s => s.checkVisibility()).length === 1")
                     try await browser.click("label[for=s-inhibitSleep]")
                     try await eventually { desk.host.settings.contains("inhibitSleep: false") }
-                    try await desk.click("moreDetails", in: "main .finds")
+                    try await desk.click("details", in: "main .finds")
                     try await browser.wait(for: "inhibitSleep", in: ".setting:has(#s-inhibitSleep) .detail")
                 }
             }

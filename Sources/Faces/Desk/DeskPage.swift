@@ -10,7 +10,8 @@ package enum DeskPage {
     static func file(_ name: String) -> (bytes: [UInt8], type: String)? {
         switch name {
         case "": (PackageResources.desk_html, "text/html; charset=utf-8")
-        case "words.txt": (PackageResources.words_txt, "text/plain; charset=utf-8")
+        case "de.txt": (PackageResources.de_txt, "text/plain; charset=utf-8")
+        case "en.txt": (PackageResources.en_txt, "text/plain; charset=utf-8")
         default:
             styles[name].map { ($0, "text/css") } ?? scripts[name].map { ($0, "text/javascript") }
                 ?? SharedPage.file(name)
@@ -21,9 +22,13 @@ package enum DeskPage {
         "desk.css": PackageResources.desk_css,
         "feedback.css": PackageResources.feedback_css,
         "inbox.css": PackageResources.inbox_css,
+        "pairing.css": PackageResources.pairing_css,
         "person.css": PackageResources.person_css,
         "room.css": PackageResources.room_css,
+        "sending.css": PackageResources.sending_css,
         "settings.css": PackageResources.settings_css,
+        "transfers.css": PackageResources.transfers_css,
+        "visible.css": PackageResources.visible_css,
     ]
 
     private static let scripts = [

@@ -8,7 +8,8 @@ const root = document.documentElement, body = document.body, host = body.dataset
 const $ = (id) => document.getElementById(id);
 const put = (id, text = "") => { if ($(id).textContent !== text) $(id).textContent = text; };
 const show = (id, yes) => { $(id).hidden = !yes; };
-const words = body.matches(".takes:not(.pin)") && await fetch("words.json").then((answer) => answer.json()).catch(() => null);
+const words = body.matches(".takes:not(.pin)")
+	&& await fetch("words.json").then((answer) => answer.json()).catch(() => null);
 
 // Words and figures
 
@@ -18,7 +19,8 @@ const word = (key, values) => {
 	return (words[key] || "").replace(/\{(\w+)\}/g, (_, name) => {
 		const value = all[name];
 		// Names keep their own direction.
-		return name === "name" || name === "host" ? `\u2068${value}\u2069` : typeof value === "number" ? number(value) : value;
+		return name === "name" || name === "host" ? `\u2068${value}\u2069` : typeof value === "number" ? number(value)
+			: value;
 	});
 };
 const timeLeft = (s) => s < 60 ? word("seconds", { n: Math.ceil(s) }) : word("minutes", { n: Math.ceil(s / 60) });
@@ -216,7 +218,8 @@ async function start() {
 		body: JSON.stringify({
 			name: name || words.guest,
 			items: [
-				...files.map(({ path, file }) => ({ name: path, size: file.size, type: file.type, modified: new Date(file.lastModified) })),
+				...files.map(({ path, file }) => ({ name: path, size: file.size, type: file.type,
+					modified: new Date(file.lastModified) })),
 				...mine.items.filter((i) => i.text).map((i) => ({ [i.kind]: i.text })),
 			],
 		}),
@@ -228,7 +231,8 @@ async function start() {
 	if (mine.ended) return;
 	back();
 	if (answer.status === 400 && answer.message) put("problem", answer.message);
-	else problem({ 0: "unreachable", 400: "failed", 413: "tooMany", 429: "busy", 503: "busy" }[answer.status] || "overHelp");
+	else problem({ 0: "unreachable", 400: "failed", 413: "tooMany", 429: "busy", 503: "busy" }[answer.status]
+		|| "overHelp");
 }
 
 /** Follows an offer to its end: waits for the answer, sends, reconnects. */
@@ -276,7 +280,8 @@ function apply(job, news) {
 		f.state = theirs.state;
 		f.item.place = theirs.item;
 	});
-	const taken = new Set(job.items.map((item) => item.place)), free = [...news.items.keys()].filter((n) => !taken.has(n));
+	const taken = new Set(job.items.map((item) => item.place)),
+		free = [...news.items.keys()].filter((n) => !taken.has(n));
 	for (const item of job.items) {
 		if (item.place < 0 && free.length) item.place = free.shift();
 		const { answer, stored, failed, reason } = news.items[item.place] || {}, dead = item.files.find((f) => f.dead);
@@ -396,7 +401,8 @@ function showFigures(job) {
 	samples.push([now, done]);
 	if (now - samples[0][0] > 8000) samples.shift();
 	const passed = now - samples[0][0], rate = (done - samples[0][1]) / passed * 1000;
-	const said = [word("progress", { done: size(done), size: size(all) })], moves = !job.paused && !job.lost && done < all;
+	const said = [word("progress", { done: size(done), size: size(all) })],
+		moves = !job.paused && !job.lost && done < all;
 	if (moves && passed > 900 && rate > 0) said.push(size(rate) + "/s", timeLeft((all - done) / rate));
 	put("figures", said.map((text) => text.replace(/ /g, "\u00a0")).join(" · "));
 	$("bar").value = part;
@@ -425,7 +431,8 @@ function finish(job, how) {
 	document.title = `${host} · Waft`;
 	put("live");
 	if (n) head(n === all ? "doneAll" : "doneSome", { n, all }, /gone|over/.test(how) ? how + "Help" : "doneHelp");
-	else head(/gone|over|cancelled/.test(how) ? how : every("declined") ? "refused" : every("expired") ? "nobody" : "doneNone");
+	else head(/gone|over|cancelled/.test(how) ? how : every("declined") ? "refused" : every("expired") ? "nobody"
+		: "doneNone");
 	$("state").focus();
 }
 

@@ -1,5 +1,6 @@
 // Entry, views and streams.
-import {$, call, changed, h, icon, learnTypes, lineOf, linesOf, on, post, problem, put, request, say, show, store, t, watch} from "/parts.js";
+import {$, call, changed, h, icon, learnTypes, lineOf, linesOf, on, post, problem, put, request, say, show, store, t,
+	watch} from "/parts.js";
 import {acceptDrops} from "/drops.js";
 import {heard} from "/events.js";
 import {titled} from "/feedback.js";
@@ -8,7 +9,8 @@ import {startQuestions} from "/question.js";
 import {startVisibility} from "/visible.js";
 
 // The views of the bar, and those that belong to one of them.
-const VIEWS = {room: ["room"], inbox: ["inbox"], history: ["history", "transfers"], settings: ["settings", "contacts", "handlers"]};
+const VIEWS = {room: ["room"], inbox: ["inbox"], history: ["history", "transfers"],
+	settings: ["settings", "contacts", "handlers"]};
 const ALL = Object.values(VIEWS).flat();
 
 const secret = location.hash.slice(1), fresh = secret && !ALL.includes(secret.split("/")[0]);
@@ -21,7 +23,8 @@ function trouble(text) {
 }
 
 async function enter() {
-	if (fresh) await post("/enter", {secret}).then(async answer => {if (answer.ok) sessionStorage.token = (await answer.json()).token;}).catch(() => 0);
+	if (fresh) await post("/enter",
+		{secret}).then(async answer => {if (answer.ok) sessionStorage.token = (await answer.json()).token;}).catch(() => 0);
 	const answer = await request("/facts").catch(() => null);
 	if (answer?.ok) return store.facts = await answer.json();
 	$("bar").remove();
@@ -56,7 +59,8 @@ const tabs = (views, now) => views.length < 2 ? [] : [h("nav.tabs", {ariaLabel: 
 function drawNav() {
 	put($("skip"), t("skip"));
 	$("nav").ariaLabel = t("views");
-	$("nav").firstElementChild.append(...Object.keys(VIEWS).map(view => h("li", h("a", {href: "#" + view, "data-view": view}, icon(view),
+	$("nav").firstElementChild.append(...Object.keys(VIEWS).map(view => h("li",
+		h("a", {href: "#" + view, "data-view": view}, icon(view),
 		h("span", t(view)), h("b.count", {hidden: true})))));
 }
 
@@ -125,7 +129,8 @@ function run() {
 		ended: result => {
 			// The room has a button for it.
 			const why = result.exit === 69 ? "" : result.exit === -1 ? t("unreachable") : t("broken") + " " + problem(result);
-			for (const one of store.transfers.values()) if (one.way === "in" && one.state === "moving") Object.assign(one, {state: "over", ended: Date.now(), reason: why || t("noReceiver")});
+			for (const one of store.transfers.values()) if (one.way === "in" && one.state === "moving") Object.assign(one,
+				{state: "over", ended: Date.now(), reason: why || t("noReceiver")});
 			store.offers.clear();
 			store.visibility = store.receiver = null;
 			store.isReceiving = result.exit === 69 ? false : undefined;

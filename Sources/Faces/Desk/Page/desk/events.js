@@ -4,7 +4,8 @@ import {openSheet} from "/send.js";
 import {tell, unseen} from "/feedback.js";
 import {takeVisibility} from "/visible.js";
 
-export const transferOf = more => ({items: [], total: 0, bytes: 0, samples: [], began: Date.now(), results: [], said: new Set(), ...more});
+export const transferOf = more => ({items: [], total: 0, bytes: 0, samples: [], began: Date.now(), results: [],
+	said: new Set(), ...more});
 
 // A transfer toward this machine, found or begun.
 function incoming({transfer: key, from}) {
@@ -57,7 +58,8 @@ function answered(line) {
 		transfer.count = line.acceptedCount;
 		if (!transfer.items.length) transfer.items = line.items ?? [];
 		if (transfer.items.length) transfer.total = sum(transfer.items, item => yes.has(item.item) && item.size);
-		transfer.results = line.answers.filter(a => !yes.has(a.item)).map(({item, answer}) => ({item, name: transfer.items[item]?.name, state: answer}));
+		transfer.results = line.answers.filter(a => !yes.has(a.item)).map(({item, answer}) => ({item,
+			name: transfer.items[item]?.name, state: answer}));
 	} else if (store.offers.has(line.offer) && line.answers.some(a => a.answer === "expired")) say(t("expired"));
 	store.offers.delete(line.offer);
 	changed("transfers");
@@ -71,9 +73,13 @@ function done(line) {
 	tellsMore(transfer, line);
 	const told = new Set(transfer.results.map(r => r.item));
 	// Items that are here already are not stored again.
-	if (!line.reason && told.size < 500) for (const item of transfer.items) if (!told.has(item.item)) transfer.results.push({...item, state: "there"});
+	if (!line.reason && told.size < 500) {
+		const others = transfer.items.filter(item => !told.has(item.item));
+		transfer.results.push(...others.map(item => ({...item, state: "there"})));
+	}
 	const stored = transfer.results.filter(okay).length;
-	Object.assign(transfer, {state: "over", ended: Date.now(), reason: line.cause && why(line), good: !line.reason && stored > 0});
+	Object.assign(transfer, {state: "over", ended: Date.now(), reason: line.cause && why(line),
+		good: !line.reason && stored > 0});
 	if (stored) tellArrival(transfer, stored);
 	setTimeout(() => changed("transfers"), 4100);
 	changed("transfers");
@@ -81,7 +87,8 @@ function done(line) {
 
 // Something is in the Inbox: its picture, and what people do with it.
 function tellArrival(transfer, stored) {
-	const {results, peer} = transfer, {arrival, path, type} = results.find(({state, arrival}) => state !== "there" && arrival) ?? {};
+	const {results, peer} = transfer, first = results.find(({state, arrival}) => state !== "there" && arrival);
+	const {arrival, path, type} = first ?? {};
 	const act = (words, path, values) => [t(words), async () => {
 		const result = await call(path, values);
 		if (result.exit) tell({text: problem(result), picture: face(peer)});
@@ -94,8 +101,10 @@ function tellArrival(transfer, stored) {
 		isArrival: true,
 		text: t("arrived", {items: countedOf(results.filter(okay), stored), who: person(peer)}),
 		note: one ? cut(results[0].stored ?? results[0].name) : "", picture,
-		actions: arrival ? [one && act("open", "inbox/open", {item: String(arrival)}), [t("show"), () => {location.hash = "#inbox/" + arrival;}],
-			one && path && [t("sendOn"), () => openSheet({paths: [path]})]].filter(Boolean) : [[t("show"), () => {location.hash = "#inbox";}]],
+		actions: arrival ? [one && act("open", "inbox/open", {item: String(arrival)}),
+			[t("show"), () => {location.hash = "#inbox/" + arrival;}],
+			one && path && [t("sendOn"), () => openSheet({paths: [path]})]].filter(Boolean)
+				: [[t("show"), () => {location.hash = "#inbox";}]],
 	});
 }
 
@@ -120,7 +129,8 @@ function sealed(line) {
 }
 
 const HEARD = {
-	visibility: takeVisibility, lost, answered, done, opened: arrived, deferred: arrived, taken: moved, removed: moved, gone: moved,
+	visibility: takeVisibility, lost, answered, done, opened: arrived, deferred: arrived, taken: moved, removed: moved,
+		gone: moved,
 	locking: sealed, locked: sealed, unlocked: sealed,
 	ready(line) {
 		store.receiver = line;

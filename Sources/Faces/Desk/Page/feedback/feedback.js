@@ -9,14 +9,17 @@ const STAYS = 9000, MOST = 3;
 export function tell({text, note, picture, actions = [], isArrival}) {
 	say(text);
 	if (isArrival) soundArrival();
-	const node = h("section.toast.card", {role: "group", ariaLabel: text}, picture ?? icon("check"), h("div.what", h("strong", text), h("span.note", note ?? "")),
-		h("div.row", actions.map(([words, work]) => h("button", {onclick: () => {work(); leave();}}, words)), sign(t("close"), "cross", () => leave())));
+	const node = h("section.toast.card", {role: "group", ariaLabel: text}, picture ?? icon("check"),
+		h("div.what", h("strong", text), h("span.note", note ?? "")),
+		h("div.row", actions.map(([words, work]) => h("button", {onclick: () => {work(); leave();}}, words)),
+			sign(t("close"), "cross", () => leave())));
 	const leave = () => {
 		node.classList.add("leaves");
 		Promise.allSettled(node.getAnimations().map(movement => movement.finished)).then(() => node.remove());
 	};
 	let timer = 0;
-	const wait = () => {clearTimeout(timer); timer = setTimeout(() => node.matches(":hover, :focus-within") || document.hidden ? wait() : leave(), STAYS);};
+	const wait = () => {clearTimeout(timer); timer = setTimeout(() => node.matches(":hover, :focus-within")
+		|| document.hidden ? wait() : leave(), STAYS);};
 	wait();
 	$("toasts").append(node);
 	while ($("toasts").children.length > MOST) $("toasts").firstElementChild.remove();
@@ -38,7 +41,8 @@ export function titled(words) {
 }
 
 function drawTitle() {
-	const n = [...counts.values()].reduce((sum, one) => sum + one, 0), title = (n ? `(${n}) ` : "") + (view ? view + " · " : "") + "Waft";
+	const n = [...counts.values()].reduce((sum, one) => sum + one, 0),
+		title = (n ? `(${n}) ` : "") + (view ? view + " · " : "") + "Waft";
 	if (document.title !== title) document.title = title;
 	(n ? navigator.setAppBadge?.(n) : navigator.clearAppBadge?.())?.catch(() => 0);
 }

@@ -8,7 +8,8 @@ export function soundArrival() {
 	if (valueOf("desk.sound") !== "true" || !navigator.userActivation?.hasBeenActive) return;
 	const context = new AudioContext();
 	for (const [at, frequency] of TONES) {
-		const begin = context.currentTime + at, tone = new OscillatorNode(context, {frequency}), loud = context.createGain();
+		const begin = context.currentTime + at, tone = new OscillatorNode(context, {frequency}),
+			loud = context.createGain();
 		loud.gain.setValueAtTime(0, begin);
 		loud.gain.linearRampToValueAtTime(LOUD, begin + .015);
 		loud.gain.exponentialRampToValueAtTime(.0001, begin + LASTS);

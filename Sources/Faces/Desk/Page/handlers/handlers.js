@@ -1,6 +1,7 @@
 // Handlers: who gets what, and why.
-import {alarm, attempt, call, cardHead, field, fold, form, h, h2, head, help, icon, label, lineOf, linesOf, mono, named, on, problem, put, quoted, replace,
-	row, said, show, shown, status, submit, t, things, update, warning} from "/parts.js";
+import {alarm, attempt, call, cardHead, field, fold, form, h, h2, head, help, icon, label, lineOf, linesOf, mono, named,
+	on, problem, put, quoted, replace, row, said, show, shown, status, submit, t, things, update,
+	warning} from "/parts.js";
 import {held} from "/drops.js";
 
 // Asks which handlers would get an item of this name, a type or a URL.
@@ -9,24 +10,30 @@ async function decide(text, node) {
 	const result = await call("handlers/decide", {about: text}), line = result.lines.find(l => /Decision$/.test(l.event));
 	if (!line) return replace(node, alarm(problem(result)), said(result.failed ? [result.failed.reason] : []));
 	const why = of => shown(line.claimants.find(c => c.identifier === of.identifier)?.explanation ?? of.identifier);
-	const nobody = line.builtIn ? line.openedWhenReceived ? "opensAtOnce" : "onlyStored" : line.url ? "nobodyUrl" : "staysInInbox";
-	replace(node, h("div", {role: "status"}, h("h3", line.description && shown(line.description) + " ", h("span.mono", shown(line.type ?? line.url))),
+	const nobody = line.builtIn ? line.openedWhenReceived ? "opensAtOnce" : "onlyStored" : line.url ? "nobodyUrl"
+		: "staysInInbox";
+	replace(node, h("div", {role: "status"}, h("h3", line.description && shown(line.description) + " ",
+		h("span.mono", shown(line.type ?? line.url))),
 		line.eligible === false && h("p.bad", t("notEligible")),
-		line.asked.length ? [h("p", t("askedInOrder")), h("ol.things", line.asked.map(one => row("handlers", one.name, why(one))))] : h("p", t(nobody))),
+		line.asked.length ? [h("p", t("askedInOrder")),
+			h("ol.things", line.asked.map(one => row("handlers", one.name, why(one))))] : h("p", t(nobody))),
 	line.passedOver.length > 0 && fold(t("passedOver", {n: line.passedOver.length}), things(line.passedOver.map(
 		({name, reason}) => row("cross", name, shown(reason))))));
 }
 
 function rights({permissions: p = {}, sandbox}) {
 	const may = [...["network", "sockets", "signals"].map(key => p[key] && t("may-" + key)),
-		p.reads?.length && t("may-read", {path: p.reads.join(", ")}), p.writes?.length && t("may-write", {path: p.writes.join(", ")})].filter(Boolean);
+		p.reads?.length && t("may-read", {path: p.reads.join(", ")}),
+			p.writes?.length && t("may-write", {path: p.writes.join(", ")})].filter(Boolean);
 	return [help("sandbox-" + (sandbox ?? "strict")), things(may.map(text => h("li", text)))];
 }
 
 function card(line, load) {
 	const error = alarm(), builtIn = line.origin === "builtIn", id = "h-" + line.identifier, inside = h("div");
-	const box = h("input", {type: "checkbox", role: "switch", defaultChecked: line.enabled, id, "data-key": id, onchange: async () => {
-		const {exit} = await attempt(error, box.checked ? "handlers/enable" : "handlers/disable", {handler: line.identifier});
+	const box = h("input", {type: "checkbox", role: "switch", defaultChecked: line.enabled, id, "data-key": id,
+		onchange: async () => {
+		const {exit} = await attempt(error, box.checked ? "handlers/enable" : "handlers/disable",
+			{handler: line.identifier});
 		if (!exit) return load();
 		box.checked = !box.checked;
 	}});
@@ -36,7 +43,8 @@ function card(line, load) {
 		replace(inside, more ? rights(more) : problem(result));
 	};
 	return h("li.card", cardHead(icon("handlers"), h("h2", named(line.localizedName ?? line.name)),
-		[mono(line.identifier), " · ", t("origin-" + line.origin)], !builtIn && h("label.row", {for: id}, box, t("enabled"))),
+		[mono(line.identifier), " · ", t("origin-" + line.origin)],
+			!builtIn && h("label.row", {for: id}, box, t("enabled"))),
 	h("p", line.documentTypes.map(({type}) => h("span.tag", shown(type))),
 		line.urlTypes.map(({scheme}) => h("span.tag", shown(scheme) + ":"))),
 	line.warnings.map(text => warning(shown(text))),
@@ -46,11 +54,14 @@ function card(line, load) {
 // A window adds no program: it shows the command.
 function adding() {
 	const command = h("pre", {hidden: true}, h("code"));
-	const [run, name, claims] = ["/home/…/import.sh", "Photos", "public.image magnet"].map((placeholder, n) => field({placeholder, required: n < 2}));
+	const [run, name, claims] = ["/home/…/import.sh", "Photos",
+		"public.image magnet"].map((placeholder, n) => field({placeholder, required: n < 2}));
 	const network = h("input", {type: "checkbox"});
 	const add = () => {
-		const words = claims.value.split(/[\s,]+/).filter(Boolean).flatMap(text => text.includes(".") ? ["--type", text] : ["--scheme", text.replace(/:.*/, "")]);
-		const all = ["--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words, ...(network.checked ? ["--network"] : [])];
+		const words = claims.value.split(/[\s,]+/).filter(Boolean).flatMap(text => text.includes(".") ? ["--type", text]
+			: ["--scheme", text.replace(/:.*/, "")]);
+		const all = ["--name=" + name.value.trim(), "--run=" + run.value.trim(), ...words,
+			...(network.checked ? ["--network"] : [])];
 		put(command.firstChild, "waft handlers add " + all.map(quoted).join(" "));
 		show(command, true);
 	};
@@ -61,11 +72,14 @@ function adding() {
 
 export function open(main, signal) {
 	const list = h("ul.cards"), answer = h("div.answer");
-	const text = field({id: "who", className: "what", ariaLabel: t("whoTitle"), placeholder: "photo.jpg, public.jpeg, https://…"});
+	const text = field({id: "who", className: "what", ariaLabel: t("whoTitle"),
+		placeholder: "photo.jpg, public.jpeg, https://…"});
 	const load = async () => {
-		const result = await call("handlers", {}, {signal}), problems = linesOf(result, "problem"), all = linesOf(result, "handler");
+		const result = await call("handlers", {}, {signal}), problems = linesOf(result, "problem"),
+			all = linesOf(result, "handler");
 		if (signal.aborted) return;
-		update(list, problems.map(l => h("li.card", warning(named(l.name, "strong"), ": ", shown(l.reason)))), all.map(l => card(l, load)));
+		update(list, problems.map(l => h("li.card", warning(named(l.name, "strong"), ": ", shown(l.reason)))),
+			all.map(l => card(l, load)));
 	};
 	const zone = h("section.card.takes", h2("whoTitle"), help("whoHelp"),
 		form(".row", () => text.value.trim() && decide(text.value.trim(), answer), text, submit(t("test"))), answer);

@@ -66,7 +66,8 @@ export function content({arrival, type, kind, stored}, pages) {
 	}
 	if (pages) {
 		const all = h("div.pages");
-		all.append(...[...Array(Math.min(pages, 99)).keys()].map(n => h("img", {loading: "lazy", src: `${src}/pages/${n + 1}`,
+		all.append(...[...Array(Math.min(pages, 99)).keys()].map(n => h("img",
+			{loading: "lazy", src: `${src}/pages/${n + 1}`,
 			alt: t("page", {n: n + 1}), onerror: n ? event => event.target.remove() : cannot(all)})));
 		return all;
 	}

@@ -6,7 +6,8 @@ import {dragged} from "/drops.js";
 
 // The faces on which items can be dropped. They are there while items are dragged, and while something moves to one.
 export function strip(signal) {
-	const list = h("ul.faces", {ariaLabel: t("dropOnFace")}), node = h("div.strip", {hidden: true}, list), got = new Set();
+	const list = h("ul.faces", {ariaLabel: t("dropOnFace")}), node = h("div.strip", {hidden: true}, list),
+		got = new Set();
 	let isDrag = false;
 	const sign = ({isOver, isGood, part}) =>
 		isOver ? h("span.outcome" + (isGood ? "" : ".bad"), icon(isGood ? "check" : "cross")) : ring(part);

@@ -6,7 +6,8 @@ import {body, content, sentence, table, text} from "/contents.js";
 import {isFree, isLocked, keyOf, time} from "/order.js";
 
 const attemptRow = a => h("li.call", h("div.what", h("strong", shown(a.name ?? a.handler)),
-	h("span.note", dots(oneOf("delivery-", a.handlerAnswer), a.exitCode !== undefined && t("exitCode", {code: a.exitCode}),
+	h("span.note", dots(oneOf("delivery-", a.handlerAnswer),
+		a.exitCode !== undefined && t("exitCode", {code: a.exitCode}),
 		when(a.began), shown(a.reason))), a.output && text(a.output.split("\n").map(shown).join("\n"))));
 
 const calls = (attempts = []) => attempts.length > 0 && fold(t("calls", {n: attempts.length}),

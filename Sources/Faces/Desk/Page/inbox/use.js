@@ -22,7 +22,8 @@ function bars(title, sums, label) {
 const largest = all => [...all].sort((a, b) => b[1] - a[1]);
 
 export function roomPicture(node, entries) {
-	const days = [...sums(entries, e => new Date(e.arrived ?? e.modified).setHours(0, 0, 0, 0))].sort(([a], [b]) => b - a);
+	const days = [...sums(entries, e => new Date(e.arrived ?? e.modified).setHours(0, 0, 0, 0))].sort(([a],
+		[b]) => b - a);
 	const senders = new Map(entries.map(({from}) => [senderKey(from), from]));
 	replace(node, bars("byType", largest(sums(entries, e => family(e.type, e.kind))), key => t("family-" + key)),
 		bars("bySender", largest(sums(entries, e => senderKey(e.from))),

@@ -12,7 +12,8 @@ async function* lines(answer) {
 }
 
 // A request with this window's token: no other page has it, and no other port.
-export const request = (path, method, body) => fetch(path, {method, body, headers: {"waft-token": sessionStorage.token}});
+export const request = (path, method, body) => fetch(path,
+	{method, body, headers: {"waft-token": sessionStorage.token}});
 
 export const post = (path, body) => request(path, "POST", new Blob([JSON.stringify(body)], {type: "application/json"}));
 
@@ -21,7 +22,8 @@ const calls = new Map();
 let opened, number = 0;
 
 const opening = () => opened ??= new Promise((yes, no) => (async () => {
-	for await (const {window, call: name, line} of lines(await request("/window"))) window ? yes(window) : calls.get(name)?.(line);
+	for await (const {window, call: name, line} of lines(await request("/window"))) window ? yes(window)
+		: calls.get(name)?.(line);
 })().catch(() => 0).then(() => {
 	opened = no();
 	for (const take of calls.values()) take();
@@ -43,13 +45,15 @@ async function begin(path, start, {each, signal}) {
 			done({...result, exit: 130});
 		}, {once: true});});
 		const answer = await start(`${path}?window=${window}&call=${name}`);
-		if (!answer.ok) return {...result, failed: {reason: (await answer.json().catch(() => null))?.message || String(answer.status)}};
+		if (!answer.ok) return {...result, failed: {reason: (await answer.json().catch(() => null))?.message
+			|| String(answer.status)}};
 		return await over;
 	} catch {return {...result, exit: -1};} finally {calls.delete(name);}
 }
 
 /**
- * Makes a call, and waits for its end. `each` gets each line as it comes; without it the result has all `lines`. `exit` is -1 if
+ * Makes a call, and waits for its end. `each` gets each line as it comes; without it the result has all `lines`. `exit`
+ * is -1 if
  * the desk is gone.
  */
 export const call = (path, values = {}, rest = {}) => begin("/" + path, path => post(path, values), rest);

@@ -1,9 +1,11 @@
 // Making elements. Foreign text enters the page here, as text.
 
-// Makes an element: `h("p.help#id", {onclick, hidden, "aria-label": …}, child, …)`. Strings become text. An `ul` is a list also without dots.
+// Makes an element: `h("p.help#id", {onclick, hidden, "aria-label": …}, child, …)`. Strings become text. An `ul` is a
+// list also without dots.
 export function h(what, ...rest) {
 	const [, tag, more] = what.match(/^([\w-]*)(.*)$/), node = document.createElement(tag || "div");
-	for (const [, sign, name] of more.matchAll(/([.#])([\w-]+)/g)) sign === "#" ? node.id = name : node.classList.add(name);
+	for (const [, sign, name] of more.matchAll(/([.#])([\w-]+)/g)) sign === "#" ? node.id = name
+		: node.classList.add(name);
 	return fill(node, [tag === "button" ? {type: "button"} : tag === "ul" && {role: "list"}, ...rest]);
 }
 
@@ -30,7 +32,8 @@ function set(node, key, value) {
 export const $ = id => document.getElementById(id);
 
 // Characters that move or hide others are shown as numbers, as in the terminal.
-export const shown = text => String(text ?? "").replace(/[\0-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+export const shown = text => String(text
+	?? "").replace(/[\0-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
 	c => `\\u{${c.codePointAt().toString(16).toUpperCase()}}`);
 // A foreign name: isolated in its direction, whole in the tooltip.
 export const named = (text, what = "bdi.name") => h(what, {title: shown(text), dir: "auto"}, shown(text));

@@ -3,14 +3,17 @@ import {h, replace, shown} from "/dom.js";
 import {has, t} from "/words.js";
 
 // Why something failed, as a sentence. `of` is what was tried, such as `unlock`.
-export const why = ({exit, cause}, of = "") => t([`${of}-${exit}`, cause !== "fault" && "cause-" + cause, "exit-" + exit, "cause-" + cause]
+export const why = ({exit, cause}, of = "") => t([`${of}-${exit}`, cause !== "fault" && "cause-" + cause,
+	"exit-" + exit, "cause-" + cause]
 	.find(key => key && has(key)) ?? "notDone");
 
 // Why a call has failed; "" if it has not.
-export const problem = ({exit, failed, path = ""}) => !exit ? "" : exit === -1 ? t("unreachable") : why({exit, ...failed}, path.split("/").at(-1));
+export const problem = ({exit, failed, path = ""}) => !exit ? "" : exit === -1 ? t("unreachable")
+	: why({exit, ...failed}, path.split("/").at(-1));
 
 // Texts of the program.
-export const said = texts => texts.length > 0 && h("details.said", h("summary", t("details")), texts.map(text => h("p.mono", shown(text))));
+export const said = texts => texts.length > 0
+	&& h("details.said", h("summary", t("details")), texts.map(text => h("p.mono", shown(text))));
 
 // Shows why a call has failed in a node; nothing if it has not.
 export const tellFault = (node, result) => replace(node, problem(result),

@@ -17,10 +17,12 @@ export function on(topics, work, signal) {
 }
 
 export const changed = (topic, detail) => listeners.get(topic)?.forEach(work => work(detail));
-export const called = peer => store.contacts.get(peer?.id)?.name ?? peer?.contact ?? peer?.name ?? peer?.rememberedAs ?? "";
+export const called = peer => store.contacts.get(peer?.id)?.name ?? peer?.contact ?? peer?.name ?? peer?.rememberedAs
+	?? "";
 
 // The user's name for a peer; undefined for a stranger. One that is away is written with the user's own name for it.
-export const contactName = peer => store.contacts.get(peer?.id)?.name ?? peer?.contact ?? (peer?.away ? called(peer) : undefined);
+export const contactName = peer => store.contacts.get(peer?.id)?.name ?? peer?.contact
+	?? (peer?.away ? called(peer) : undefined);
 // The contact whose name a stranger has. One that does not tell its name claims nothing.
 export const claims = peer => contactName(peer) === undefined ? peer?.claims : undefined;
 // The same for two of the same sender.

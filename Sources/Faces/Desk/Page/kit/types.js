@@ -1,6 +1,7 @@
 import {t} from "/words.js";
 
-export const families = ["link", "folder", "image", "movie", "sound", "pdf", "archive", "program", "document", "text", "other"];
+export const families = ["link", "folder", "image", "movie", "sound", "pdf", "archive", "program", "document", "text",
+	"other"];
 const known = new Map();
 
 export function learnTypes(table) {
@@ -21,7 +22,8 @@ export function familyOf(item) {
 // Whether there may be a small picture.
 export const hasThumb = (type, kind) => /^(image|movie|pdf)$/.test(family(type, kind));
 
-// "3 pictures", where all items are of one family that people count; "3 items" otherwise. `items` may be fewer than `n`.
+// "3 pictures", where all items are of one family that people count; "3 items" otherwise. `items` may be fewer than
+// `n`.
 export function countedOf(items, n = items.length) {
 	const all = new Set(items.map(({type, kind}) => family(type, kind))), [only] = all;
 	return t(all.size === 1 && /^(image|movie|sound|folder|link)$/.test(only) ? "count-" + only : "items", {n});

@@ -2,16 +2,16 @@
 import {isolated} from "/dom.js";
 import {number} from "/figures.js";
 
-const lines = (await (await fetch("/words.txt")).text()).trim().split("\n").map(line => line.split("|"));
-const table = Object.fromEntries(lines.map(([key, ...texts]) => [key, texts]));
 export const lang = navigator.languages.map(l => l.slice(0, 2)).find(l => l === "de" || l === "en") ?? "en";
 document.documentElement.lang = lang;
+const lines = (await (await fetch(`/${lang}.txt`)).text()).trim().split("\n").map(line => line.split("|"));
+const table = Object.fromEntries(lines.map(([key, ...texts]) => [key, texts]));
 
-// The words of a key. A line of words.txt: key, English, German, and both for an `n` of 1; one text is for all.
+// The words of a key. A line of the file of a language: key, text, and another text for an `n` of 1.
 // Names keep their own direction.
 export function t(key, values = {}) {
-	const texts = table[key] ?? [key], place = (lang === "de" ? 1 : 0) + (values.n === 1 ? 2 : 0);
-	return (texts[place] ?? texts[place % 2] ?? texts[0]).replace(/\{(\w+)\}/g, (_, name) => {
+	const [text, one = text] = table[key] ?? [key];
+	return (values.n === 1 ? one : text).replace(/\{(\w+)\}/g, (_, name) => {
 		const value = values[name];
 		return typeof value === "number" ? number(value) : /^(name|path)$/.test(name) ? isolated(value) : value ?? "";
 	});

@@ -13,7 +13,8 @@ export const oneOf = (kind, value) => has(kind + value) ? t(kind + value) : show
 // The name of a dialect; "" for Waft's own.
 export const wayOf = via => via === "waft" ? "" : oneOf("via-", via);
 
-// A peer in a line, as the terminal writes it: a contact by the user's own name for it, with a mark, a stranger with its
+// A peer in a line, as the terminal writes it: a contact by the user's own name for it, with a mark, a stranger with
+// its
 // key, and one that has a contact's name as not that contact.
 export function person(peer, via) {
 	const own = contactName(peer);
@@ -25,7 +26,8 @@ export function person(peer, via) {
 
 // The same beside its name.
 export const standing = peer => peer.away ? [t("notHere")] : isContact(peer) ? [t("contact")]
-	: [peer.id ? t("isStranger", {key: short(peer.id)}) : t("noKey"), claims(peer) && t("notContact", {name: claims(peer)})]
+	: [peer.id ? t("isStranger", {key: short(peer.id)}) : t("noKey"),
+		claims(peer) && t("notContact", {name: claims(peer)})]
 		.filter(Boolean);
 
 // The first letters of the first two words of a name.
@@ -50,7 +52,8 @@ function mark(peer) {
 // The picture of a peer: its colour and initials, or its device. Screen readers have the words beside it.
 export function face(peer) {
 	const letters = initials(called(peer));
-	return h("span.face.c" + colour(personKey(peer)), {"aria-hidden": "true"}, letters ? h("b", letters) : deviceIcon(peer), mark(peer));
+	return h("span.face.c" + colour(personKey(peer)), {"aria-hidden": "true"},
+		letters ? h("b", letters) : deviceIcon(peer), mark(peer));
 }
 
 // The ring around a face. `part` is from 0 to 1; nothing while it is unknown.

@@ -1,15 +1,17 @@
 // The question: an offer that waits lies over every view, one after the other.
-import {$, alarm, attempt, button, countedOf, dots, eachSecond, face, family, field, fold, form, framed, h, icon, label, lasting, named, on, person,
-	put, replace, row, select, show, shown, size, store, t, warning} from "/parts.js";
+import {$, alarm, attempt, button, countedOf, dots, eachSecond, face, family, field, fold, form, framed, h, icon, label,
+	lasting, named, on, person, put, replace, row, select, show, shown, size, store, t, warning} from "/parts.js";
 import {count} from "/feedback.js";
 
 function itemRow(offer, item, boxes) {
 	const kind = family(item.type, item.kind);
-	const note = dots(t("family-" + kind), item.size !== undefined ? size(item.size) : item.sizeHint && t("about", {size: size(item.sizeHint)}),
+	const note = dots(t("family-" + kind), item.size !== undefined ? size(item.size) : item.sizeHint
+		&& t("about", {size: size(item.sizeHint)}),
 		item.entries && t("inside", {n: item.entries - 1}));
 	const box = offer.count > 1 && h("input", {type: "checkbox", checked: true});
 	if (box) boxes.push({box, item: item.item});
-	const picture = item.hasPreview ? h("img", {src: `${store.facts.previews}/offers/${offer.offer}/${item.item + 1}`, alt: "", width: 56, height: 56,
+	const picture = item.hasPreview ? h("img", {src: `${store.facts.previews}/offers/${offer.offer}/${item.item + 1}`,
+		alt: "", width: 56, height: 56,
 		onerror: event => event.target.replaceWith(icon(kind))}) : icon(kind);
 	return h("li", h(box ? "label" : "div", box, ...row(picture, item.name, note).childNodes));
 }
@@ -20,7 +22,8 @@ const isKnown = offer => offer && !!(offer.from.contact ??= store.contacts.get(o
 // The pictures of an offer, large; at most three.
 function pictures(offer) {
 	const shown = offer.items.filter(item => item.hasPreview).slice(0, 3).map(item => h("img", {
-		src: `${store.facts.previews}/offers/${offer.offer}/${item.item + 1}`, alt: "", onerror: event => event.target.remove()}));
+		src: `${store.facts.previews}/offers/${offer.offer}/${item.item + 1}`, alt: "",
+			onerror: event => event.target.remove()}));
 	const kinds = [...new Set(offer.items.map(item => family(item.type, item.kind)))].slice(0, 3);
 	return h("div.pictures", {"aria-hidden": "true"}, shown.length ? shown : kinds.map(icon));
 }
@@ -37,14 +40,17 @@ function card(offer) {
 		for (const [path, values] of steps) {
 			const result = await attempt(error, path, values);
 			if (result.exit) {busy = false; return;}
-			for (const item of result.lines.flatMap(line => line.present ?? [])) error.textContent += t("alreadyThere", {name: item.name, path: item.stored}) + " ";
+			for (const item of result.lines.flatMap(line => line.present ?? [])) error.textContent += t("alreadyThere",
+				{name: item.name, path: item.stored}) + " ";
 		}
 	};
 	const accept = () => {
 		const some = boxes.filter(({box}) => box.checked).map(({item}) => item);
-		return ["offers/accept", {offer: offer.offer, items: some.length < boxes.length ? some : undefined, folder: folder.value.trim() || undefined}];
+		return ["offers/accept", {offer: offer.offer, items: some.length < boxes.length ? some : undefined,
+			folder: folder.value.trim() || undefined}];
 	};
-	const yes = button("accept", () => act(accept()), ".primary"), no = button("decline", () => act(["offers/decline", {offer: offer.offer}]));
+	const yes = button("accept", () => act(accept()), ".primary"),
+		no = button("decline", () => act(["offers/decline", {offer: offer.offer}]));
 	const choose = () => {
 		const n = boxes.filter(({box}) => box.checked).length;
 		put(yes, n === boxes.length ? t("accept") : t("acceptSome", {some: n, all: boxes.length}));
@@ -55,16 +61,20 @@ function card(offer) {
 	const strangers = button("declineStrangers", () => declineStrangers(act), ".danger");
 	const node = h("div.offer", pictures(offer), h("div.head", face(offer.from), h("div.what",
 		h("h2#question-title", {tabIndex: -1}, t("offers", {
-			who: person(offer.from, offer.via), items: countedOf(offer.items, offer.count), size: offer.size === undefined ? t("unknownSize") : size(offer.size),
-		})), h("span.state", t(known ? "contact" : offer.from.id ? "provedStranger" : "provedNothing"), offer.free && " · " + t("free", {size: size(offer.free)}),
+			who: person(offer.from, offer.via), items: countedOf(offer.items, offer.count),
+				size: offer.size === undefined ? t("unknownSize") : size(offer.size),
+		})), h("span.state", t(known ? "contact" : offer.from.id ? "provedStranger" : "provedNothing"),
+			offer.free && " · " + t("free", {size: size(offer.free)}),
 			left))),
 		offer.warning && warning(shown(offer.warning)), said("subject", offer.subject), said("note", offer.note),
 		h("p.names", names, offer.count > 3 && [" ", t("others", {n: offer.count - 3})]),
 		error, h("p.row.answers", yes, no),
-		fold(t("moreAnswers"), h("div.fields", h("ul.things", {onchange: choose}, offer.items.map(item => itemRow(offer, item, boxes)),
+		fold(t("moreAnswers"), h("div.fields", h("ul.things", {onchange: choose},
+			offer.items.map(item => itemRow(offer, item, boxes)),
 			rest > 0 && h("li.help", t("others", {n: rest}))), label("intoFolder", folder),
 		known ? always(offer, act, accept) : offer.from.id && befriend(offer, act),
-		h("p.row", button("declineBlock", () => act(["offers/decline", {offer: offer.offer, blocks: true}]), ".danger"), strangers))),
+		h("p.row", button("declineBlock", () => act(["offers/decline", {offer: offer.offer, blocks: true}]), ".danger"),
+			strangers))),
 		place);
 	// A click or a key that was meant for something else answers nothing.
 	setTimeout(() => node.classList.add("ready"), 400);
@@ -79,7 +89,8 @@ function card(offer) {
 	return node;
 }
 
-const declineStrangers = act => act(...[...store.offers.values()].filter(one => !isKnown(one)).map(({offer}) => ["offers/decline", {offer}]));
+const declineStrangers = act => act(...[...store.offers.values()].filter(one => !isKnown(one)).map(({offer}) =>
+	["offers/decline", {offer}]));
 
 // The key of a stranger becomes a contact's.
 function befriend({offer, from}, act) {
@@ -92,10 +103,12 @@ function always(offer, act, accept) {
 	const choice = (first, ...more) => select([first, ...more].map(value => [value, t(value)]));
 	const kind = type => t("family-" + family(type)), all = [...new Set(offer.items.map(item => item.type))];
 	const isTwice = type => all.some(other => other !== type && kind(other) === kind(type));
-	const types = select([["any", t("any")], ...all.map(type => [type, kind(type) + (isTwice(type) ? ` (${shown(type)})` : "")])]);
+	const types = select([["any", t("any")], ...all.map(type => [type,
+		kind(type) + (isTwice(type) ? ` (${shown(type)})` : "")])]);
 	const most = choice("any", "100MB", "1GB", "10GB");
 	const time = choice("ever", "1d", "7d", "30d");
-	const set = () => ["contacts/set", {contact: offer.from.id, policy: "accept", types: [types.value], sizeAtMost: most.value, lasting: time.value}];
+	const set = () => ["contacts/set", {contact: offer.from.id, policy: "accept", types: [types.value],
+		sizeAtMost: most.value, lasting: time.value}];
 	return h("fieldset", h("legend", t("alwaysTitle", {name: offer.from.contact})),
 		h("div.grid3", label("types", types), label("upTo", most), label("howLong", time)),
 		button("always", () => act(set(), accept())));

@@ -18,8 +18,10 @@ function words(transfer) {
 	if (state === "asking") return t(queued ? "queuedAs" : "waits");
 	if (state === "handling") return t("allStored");
 	const quiet = standstill(transfer), speed = rate(transfer), left = total - bytes;
-	const what = items.length === 1 && items[0].name ? isolated(brief(items[0].name)) : counted(count || items.length || 1);
-	return dots(what, quiet ? t("standsStill", {n: quiet}) : speed > 0 && left > 0 && t("left", {time: lasting(left / speed)}));
+	const what = items.length === 1 && items[0].name ? isolated(brief(items[0].name))
+		: counted(count || items.length || 1);
+	return dots(what, quiet ? t("standsStill", {n: quiet}) : speed > 0 && left > 0
+		&& t("left", {time: lasting(left / speed)}));
 }
 
 // {words, part, isOver, isGood}; null if nothing goes on. Of several transfers one that is under way counts.
@@ -32,6 +34,7 @@ export function activityOf(key) {
 	}
 	if (!now) return null;
 	if (!isUnderWay(now)) return {words: stateOf(now), isOver: true, isGood: !!now.good, transfer: now};
-	const part = now.state === "moving" && now.total ? Math.min(1, now.bytes / now.total) : now.state === "handling" ? 1 : undefined;
+	const part = now.state === "moving" && now.total ? Math.min(1, now.bytes / now.total) : now.state === "handling" ? 1
+		: undefined;
 	return {words: words(now), part, transfer: now};
 }

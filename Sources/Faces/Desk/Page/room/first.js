@@ -1,8 +1,6 @@
 // The first steps: the name of this machine, who sees it, and the first contact. They are left for good by one button.
-import {
-	alarm, call, called, field, form, h, h2, icon, isContact, isolated, on, problem, put, short, show, store, submit, t,
-	update,
-} from "/parts.js";
+import {alarm, call, called, field, form, h, h2, icon, isContact, isolated, on, problem, put, short, show, store,
+	submit, t, update} from "/parts.js";
 import {tell} from "/feedback.js";
 import {learnSettings, valueOf} from "/known.js";
 import {pairWith} from "/pair.js";
@@ -68,7 +66,8 @@ export function firstSteps(signal, changed) {
 		show(node, node.isShown);
 		if (!node.isShown) return;
 		const isStranger = peer => peer.via === "waft" && peer.id && !isContact(peer);
-		const strangers = [...store.peers.values()].filter(isStranger).sort((a, b) => !called(a) - !called(b)).slice(0, MOST);
+		const strangers = [...store.peers.values()].filter(isStranger).sort((a, b) => !called(a) - !called(b)).slice(0,
+			MOST);
 		const friend = contact(), ticks = [hasName(), isSeenChosen, !!friend];
 		[naming, seeing, pairing].forEach((row, n) => row.tick(ticks[n]));
 		update(near, friend ? h("span", t("pairDone", {name: friend.name})) : strangers.map(pairButton));

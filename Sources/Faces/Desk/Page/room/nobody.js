@@ -5,7 +5,8 @@ import {invite} from "/invite.js";
 
 const SIGNS = {problem: "cross", warning: "warn"};
 
-const finding = ({result, name, reason, hint}) => h("li." + result, h("span", {title: t("check-" + result)}, icon(SIGNS[result])),
+const finding = ({result, name, reason, hint}) => h("li." + result,
+	h("span", {title: t("check-" + result)}, icon(SIGNS[result])),
 	h("div", h("p", oneOf("wrong-", name)), said([reason, hint && "→ " + hint].filter(Boolean))));
 
 // A section with `show(yes)`.

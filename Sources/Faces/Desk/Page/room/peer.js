@@ -1,6 +1,6 @@
 // A peer in the room: its face with a ring, its name, and what goes on.
-import {$, called, changed, claims, contactName, face, h, icon, isContact, isolated, named, oneOf, personKey, ring, short, shown, standing, t, update,
-	wayOf} from "/parts.js";
+import {$, called, changed, claims, contactName, face, h, icon, isContact, isolated, named, oneOf, personKey, ring,
+	short, shown, standing, t, update, wayOf} from "/parts.js";
 import {openSheet} from "/send.js";
 import {pairWith} from "/pair.js";
 
@@ -9,7 +9,8 @@ function facts(peer, activity) {
 	if (activity) return [h("span.doing" + (activity.isOver && !activity.isGood ? ".bad" : ""), activity.words)];
 	if (peer.away) return [h("span", t("awayLater"))];
 	if (claims(peer)) return [h("span.bad", t("notContact", {name: claims(peer)}))];
-	const known = isContact(peer) ? t("contact") : peer.id ? t("isStranger", {key: short(peer.id).slice(0, 9)}) : t("noKey");
+	const known = isContact(peer) ? t("contact") : peer.id ? t("isStranger", {key: short(peer.id).slice(0, 9)})
+		: t("noKey");
 	return [h("span", known), wayOf(peer.via) && h("span", wayOf(peer.via))];
 }
 
@@ -18,7 +19,8 @@ const device = peer => peer.device && !peer.away ? oneOf("device-", peer.device.
 function content(peer, activity) {
 	const picture = face(peer);
 	if (activity && !activity.isOver) picture.append(ring(activity.part));
-	if (activity?.isOver) picture.append(h("span.outcome" + (activity.isGood ? "" : ".bad"), icon(activity.isGood ? "check" : "cross")));
+	if (activity?.isOver) picture.append(h("span.outcome" + (activity.isGood ? "" : ".bad"),
+		icon(activity.isGood ? "check" : "cross")));
 	return [picture, named(called(peer) || t("unnamed")), h("span.facts", facts(peer, activity))];
 }
 
@@ -30,7 +32,8 @@ export function place(first) {
 		if (activity?.isOver) {activity.transfer.isSeen = true; changed("transfers");}
 		openSheet({peers: [peer], isForOne: true});
 	}});
-	const pair = h("button.pairs", {"data-key": "pair-" + personKey(first), onclick: () => pairWith(peer)}, t("pairShort"));
+	const pair = h("button.pairs", {"data-key": "pair-" + personKey(first), onclick: () => pairWith(peer)},
+		t("pairShort"));
 	const node = h("li", button, pair);
 	node.draw = (now, what) => {
 		[peer, activity] = [now, what];
@@ -38,7 +41,8 @@ export function place(first) {
 		const key = JSON.stringify([peer, called(peer), standing(peer), what && {...what, transfer: null}]);
 		if (key === drawn) return;
 		if ($("dropping").hidden) drawn = key;
-		const words = [isolated(called(peer) || t("unnamed")), ...standing(peer), device(peer), activity?.words].filter(Boolean);
+		const words = [isolated(called(peer) || t("unnamed")), ...standing(peer), device(peer),
+			activity?.words].filter(Boolean);
 		button.drop = peer.isUnseen ? undefined : peer;
 		button.ariaLabel = t(peer.away ? "queueFor" : "sendTo", {who: words[0]}) + ". " + words.slice(1).join(", ");
 		button.title = peer.away ? shown(peer.reason) : device(peer);

@@ -1,5 +1,6 @@
 // The room: this machine, and the peers around it: contacts, then strangers, then those who are away.
-import {button, called, eachSecond, face, framed, h, icon, isContact, named, on, personKey, show, store, t} from "/parts.js";
+import {button, called, eachSecond, face, framed, h, icon, isContact, named, on, personKey, show, store,
+	t} from "/parts.js";
 import {Keyed} from "/keyed.js";
 import {activityOf, isUnderWay} from "/activity.js";
 import {firstSteps} from "/first.js";
@@ -32,7 +33,8 @@ function unseen(seen) {
 
 // This machine, below all others.
 function me() {
-	const name = h("strong"), node = h("footer.me", h("a.self", {href: "#settings"}, h("span"), name), h("p.help.drophint", t("dropHint")));
+	const name = h("strong"), node = h("footer.me", h("a.self", {href: "#settings"}, h("span"), name),
+		h("p.help.drophint", t("dropHint")));
 	node.draw = () => {
 		const own = {id: store.receiver?.id ?? store.facts.id, name: store.receiver?.name ?? store.facts.name};
 		node.querySelector("a > span").replaceWith(h("span", face(own)));

@@ -30,7 +30,8 @@ function fly({clientX: x, clientY: y}, place) {
 	document.body.append(node);
 	const [dx, dy] = [face.x + face.width / 2 - x, face.y + face.height / 2 - y];
 	[node.style.left, node.style.top] = [x + "px", y + "px"];
-	node.animate({transform: ["none", `translate(${dx}px, ${dy}px) scale(.3)`], opacity: [1, .4]}, {duration: 220, easing: "ease-in"})
+	node.animate({transform: ["none", `translate(${dx}px, ${dy}px) scale(.3)`], opacity: [1, .4]},
+		{duration: 220, easing: "ease-in"})
 		.finished.finally(() => node.remove());
 }
 
@@ -54,7 +55,8 @@ export function acceptDrops() {
 		event.dataTransfer.dropEffect = own && !peer ? "none" : "copy";
 		mark(own && !peer ? null : place);
 		if (own) changed("drags", true);
-		put($("dropping"), own && !peer ? t("dropOnFace") : peer ? t(peer.away ? "queueFor" : "dropOn", {who: person(peer)}) : t(place?.take ? "dropTest" : "dropAnywhere"));
+		put($("dropping"), own && !peer ? t("dropOnFace") : peer ? t(peer.away ? "queueFor" : "dropOn", {who: person(peer)})
+			: t(place?.take ? "dropTest" : "dropAnywhere"));
 		show($("dropping"), true);
 		clearTimeout(timer);
 		timer = setTimeout(end, QUIET);

@@ -1,6 +1,7 @@
 // The sheet: items, and what to do with them.
-import {$, alarm, button, called, counted, deviceIcon, dots, familyOf, fold, form, h, help, label, lineOf, linesOf, named, on, person, post, put, read,
-	replace, request, row, shown, sign, size, standing, status, submit, t, tellFault, target, update} from "/parts.js";
+import {$, alarm, button, called, counted, deviceIcon, dots, familyOf, fold, form, h, help, label, lineOf, linesOf,
+	named, on, person, post, put, read, replace, request, row, shown, sign, size, standing, status, submit, t, tellFault,
+	target, update} from "/parts.js";
 import {tar} from "/tar.js";
 import {send, sendingOf, stream} from "/sending.js";
 import {peersInOrder} from "/room.js";
@@ -26,7 +27,8 @@ function packed(found) {
 // A text of one line that is a link, or a text; null if there is none.
 function typed() {
 	const text = $("sheet-text").value;
-	return !text.trim() ? null : /^[a-z][a-z0-9+.-]*:\S+$/i.test(text.trim()) ? {kind: "url", text: text.trim()} : {kind: "text", text};
+	return !text.trim() ? null : /^[a-z][a-z0-9+.-]*:\S+$/i.test(text.trim()) ? {kind: "url", text: text.trim()}
+		: {kind: "text", text};
 }
 
 // What there is to send.
@@ -69,12 +71,16 @@ function draw(sheet) {
 	leave?.abort();
 	leave = new AbortController();
 	known = "";
-	replace(sheet, form(".fields", go, h("div.head", h("h2#sheet-title", only ? t("sendTo", {who: person(only)}) : t("send")), sign(t("close"), "cross", () => sheet.close())),
-		h("div.row.choose", button("files", () => chooseFiles(false), "#sheet-files"), button("folder", () => chooseFiles(true))),
+	replace(sheet, form(".fields", go, h("div.head",
+		h("h2#sheet-title", only ? t("sendTo", {who: person(only)}) : t("send")),
+		sign(t("close"), "cross", () => sheet.close())),
+		h("div.row.choose", button("files", () => chooseFiles(false), "#sheet-files"),
+			button("folder", () => chooseFiles(true))),
 		h("ul.things#sheet-items", {ariaLabel: t("chosen")}),
 		label("textOrLink", h("textarea#sheet-text", {rows: 2, dir: "auto", oninput: drawGo})),
 		label("subject", h("input#sheet-subject", {maxLength: 200, dir: "auto"})),
-		only ? fold(t("toOthers"), h("div.row#sheet-peers")) : h("fieldset", h("legend", t("toWhom")), h("div.row#sheet-peers")),
+		only ? fold(t("toOthers"), h("div.row#sheet-peers"))
+			: h("fieldset", h("legend", t("toWhom")), h("div.row#sheet-peers")),
 		h("p.help#sheet-note"), h("div#sheet-more"), alarm({id: "sheet-problem"}),
 		h("p.row.end", submit("", {id: "sheet-go"}))));
 	on("peers contacts", drawPeers, leave.signal);
@@ -82,7 +88,8 @@ function draw(sheet) {
 }
 
 function itemRow(item, place) {
-	const note = item.kind === "path" ? shown(item.path) : item.kind === "tree" ? t("folderOf", {n: item.files.length, size: size(item.size)}) : size(item.size);
+	const note = item.kind === "path" ? shown(item.path) : item.kind === "tree"
+		? t("folderOf", {n: item.files.length, size: size(item.size)}) : size(item.size);
 	const kind = item.kind === "path" ? "document" : familyOf(item);
 	return row(kind, item.name, note, sign(t("removeItem", {name: item.name}), "cross", () => {
 		items.splice(place, 1);
@@ -92,7 +99,8 @@ function itemRow(item, place) {
 }
 
 function drawItems() {
-	replace($("sheet-items"), items.slice(0, 200).map(itemRow), items.length > 200 && h("li.help", t("others", {n: items.length - 200})));
+	replace($("sheet-items"), items.slice(0, 200).map(itemRow),
+		items.length > 200 && h("li.help", t("others", {n: items.length - 200})));
 	drawGo();
 }
 
@@ -107,9 +115,12 @@ function drawPeers() {
 }
 
 function drawGo() {
-	const n = items.length + !!typed(), peers = [...chosen.values()], away = peers.some(peer => peer.away), blobs = items.some(item => item.blob);
-	put($("sheet-go"), n && chosen.size ? t("sendN", {items: counted(n), peers: t("toPeers", {n: chosen.size})}) : t("send"));
-	put($("sheet-note"), [blobs && peers.some(peer => !peer.away) && t("streamNote"), away && t("awayNote"), away && blobs && t("awayCopies")].filter(Boolean).join(" "));
+	const n = items.length + !!typed(), peers = [...chosen.values()], away = peers.some(peer => peer.away),
+		blobs = items.some(item => item.blob);
+	put($("sheet-go"), n && chosen.size ? t("sendN", {items: counted(n), peers: t("toPeers", {n: chosen.size})})
+		: t("send"));
+	put($("sheet-note"), [blobs && peers.some(peer => !peer.away) && t("streamNote"), away && t("awayNote"),
+		away && blobs && t("awayCopies")].filter(Boolean).join(" "));
 	drawActivities();
 }
 
@@ -143,11 +154,13 @@ function drawActivities() {
 
 function activities(found, run) {
 	const says = status(), error = alarm(), contents = h("div.inside");
-	const buttons = found.map(({type, title, reason}) => h("button", {disabled: !!reason, title: shown(reason), onclick: async () => {
+	const buttons = found.map(({type, title, reason}) => h("button",
+		{disabled: !!reason, title: shown(reason), onclick: async () => {
 		buttons.forEach(node => {node.ariaDisabled = "true";});
 		put(error, "");
 		put(says, shown(title) + " …");
-		const result = await run(type).catch(() => ({exit: -1, lines: []})), made = lineOf(result, "completed")?.returnedItems ?? [];
+		const result = await run(type).catch(() => ({exit: -1, lines: []})),
+			made = lineOf(result, "completed")?.returnedItems ?? [];
 		buttons.forEach(node => {node.ariaDisabled = null;});
 		put(says, result.exit ? "" : t("activityDone", {name: title}) + made.map(path => " " + shown(path)).join());
 		tellFault(error, result);

@@ -14,13 +14,15 @@ function begin(peer, items) {
 
 function take(transfer, line) {
 	switch (line.event) {
-	case "offered": Object.assign(transfer, {state: "asking", items: line.items, count: line.count, total: line.size ?? transfer.total}); break;
+	case "offered": Object.assign(transfer, {state: "asking", items: line.items, count: line.count,
+		total: line.size ?? transfer.total}); break;
 	case "busy": transfer.note = t("busy"); break;
 	case "remark": transfer.hasRemarks = true; break;
 	case "resuming": Object.assign(transfer, {state: "moving", note: t("resuming")}); break;
 	case "answered":
 		Object.assign(transfer, {state: "moving", note: ""});
-		for (const one of line.answers) if (one.answer !== "accepted") settle(transfer, {...one, name: transfer.items[one.item]?.name}, one.answer);
+		for (const one of line.answers) if (one.answer !== "accepted") settle(transfer,
+			{...one, name: transfer.items[one.item]?.name}, one.answer);
 		break;
 	case "progress": transfer.note = ""; sample(transfer, line.bytes, line.total); break;
 	case "handling": Object.assign(transfer, {state: "handling", note: t("delivery-waiting"), cancel: null}); break;
@@ -61,7 +63,8 @@ async function areReadable({blob, files = [blob]}) {
 const waitOf = peer => !peer.away && peer.via === "waft" ? "opened" : "stored";
 
 // What there is to send as a document: files of the browser, paths of this machine, and a text or a link.
-export const sendingOf = ({blobs, paths, words}, more) => ({...more, items: blobs.map(({name, size, kind, entries}) => ({name, size, kind, entries})),
+export const sendingOf = ({blobs, paths, words},
+	more) => ({...more, items: blobs.map(({name, size, kind, entries}) => ({name, size, kind, entries})),
 	paths: paths.map(({path}) => path), [words?.kind ?? "text"]: words?.text});
 
 // Hands all of it to a peer or an activity. `began` gets a function that ends it; `unreadable` tells of a lost file.
@@ -82,11 +85,13 @@ export async function stream(things, more, {each, began, unreadable}) {
 // Sends to a peer; to one that is away, by the outbox.
 export async function send(peer, things, subject) {
 	const {blobs, paths, words} = things, transfer = begin(peer, [...paths.map(({name}) => ({name, kind: "file"})),
-		...(words ? [{name: words.text.slice(0, 80), kind: words.kind}] : []), ...blobs.map(({name, size, kind}) => ({name, size, kind}))]);
+		...(words ? [{name: words.text.slice(0, 80), kind: words.kind}] : []),
+			...blobs.map(({name, size, kind}) => ({name, size, kind}))]);
 	// LocalSend names each file of a folder before it is there.
 	const queue = peer.away || /^local/.test(peer.via) && blobs.some(i => i.kind === "tree");
 	try {
-		finish(transfer, await stream(things, {to: target(peer), wait: waitOf(peer), queue, subject: subject || undefined}, {
+		finish(transfer, await stream(things, {to: target(peer), wait: waitOf(peer), queue, subject: subject || undefined},
+			{
 			each: line => take(transfer, line),
 			began: end => {transfer.cancel = () => {transfer.stop.abort(); end();};},
 			unreadable: () => {transfer.reason = t("unreadable");},

@@ -7,7 +7,8 @@ const MOST = 0o77777777777;
 function header(name, size, type, seconds) {
 	const block = new Uint8Array(512), put = (text, at) => block.set(bytes(text), at);
 	put(name, 0);
-	put(octal(type === "5" ? 0o755 : 0o644, 8) + octal(0, 8) + octal(0, 8) + octal(size, 12) + octal(seconds, 12) + "        " + type, 100);
+	put(octal(type === "5" ? 0o755 : 0o644, 8) + octal(0, 8) + octal(0, 8) + octal(size, 12) + octal(seconds, 12)
+		+ "        " + type, 100);
 	put("ustar\0" + "00", 257);
 	put(octal(block.reduce((a, b) => a + b, 0), 7) + " ", 148);
 	return block;
@@ -26,13 +27,15 @@ const padded = size => new Uint8Array((512 - size % 512) % 512);
 // The parts of an entry; `time` in milliseconds. A pax header has what the old one cannot say.
 function entry(path, size, type, time) {
 	const name = path.replace(/[^ -~]/g, "_").slice(0, 100), fits = size <= MOST, whole = time >= 0 && time % 1000 === 0;
-	const pax = bytes((name === path ? "" : record("path", path)) + (fits ? "" : record("size", size)) + (whole ? "" : record("mtime", (time / 1000).toFixed(3))));
+	const pax = bytes((name === path ? "" : record("path", path)) + (fits ? "" : record("size", size))
+		+ (whole ? "" : record("mtime", (time / 1000).toFixed(3))));
 	const own = header(name, fits ? size : 0, type, Math.max(0, Math.floor(time / 1000)));
 	return pax.length ? [header("PaxHeader", pax.length, "x", 0), pax, padded(pax.length), own] : [own];
 }
 
 // Browsers tell no time of a folder: it is that of the newest thing in it.
-const newest = inside => inside instanceof Map ? inside.size ? Math.max(...[...inside.values()].map(newest)) : Date.now() : inside.lastModified;
+const newest = inside => inside instanceof Map ? inside.size ? Math.max(...[...inside.values()].map(newest))
+	: Date.now() : inside.lastModified;
 
 // `found` has `{path, file}` of files and `{path}` of folders; paths begin with the folder itself.
 export function tar(found) {

@@ -1,7 +1,6 @@
 // The settings: eight that everybody wants, and all of them behind a button.
-import {
-	button, fold, h, h2, head, help, icon, mono, on, put, replace, searchField, show, shown, store, t,
-} from "/parts.js";
+import {button, fold, h, h2, head, help, icon, mono, on, put, replace, searchField, show, shown, store,
+	t} from "/parts.js";
 import {learnSettings} from "/known.js";
 import {setting} from "/setting.js";
 import {visibleChoice} from "/visible.js";
@@ -54,7 +53,7 @@ function basics(main, signal) {
 function all(main, signal) {
 	const groups = h("div.cards"), find = searchField("searchSettings", () => filter());
 	const none = h("p.help", {role: "status"});
-	const details = button("moreDetails", () => {
+	const details = button("details", () => {
 		details.ariaPressed = String(groups.classList.toggle("detailed"));
 	});
 	details.ariaPressed = "false";

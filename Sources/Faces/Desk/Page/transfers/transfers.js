@@ -1,11 +1,13 @@
-import {alarm, brief, call, cardHead, changed, counted, cut, dots, eachSecond, empty, family, fate, fold, framed, h, h2, hasFocus, head, icon, isolated,
-	lasting, linesOf, on, oneOf, person, put, replace, row, said, shown, sign, size, store, svg, t, tellFault, update, when, why} from "/parts.js";
+import {alarm, brief, call, cardHead, changed, counted, cut, dots, eachSecond, empty, family, fate, fold, framed, h, h2,
+	hasFocus, head, icon, isolated, lasting, linesOf, on, oneOf, person, put, replace, row, said, sign, size, store, svg,
+	t, tellFault, update, when, why} from "/parts.js";
 import {okay} from "/events.js";
 
 // Bytes a second over the last three seconds; 0 if nothing moves.
 export function rate({samples}) {
 	const last = samples.at(-1), from = samples.findLast(s => last.at - s.at > 3000) ?? samples[0];
-	return last?.at > from?.at && performance.now() - last.at < 5e3 ? (last.bytes - from.bytes) / (last.at - from.at) * 1000 : 0;
+	return last?.at > from?.at && performance.now() - last.at < 5e3
+		? (last.bytes - from.bytes) / (last.at - from.at) * 1000 : 0;
 }
 
 function figures(transfer) {
@@ -13,7 +15,8 @@ function figures(transfer) {
 	if (!bytes && !total) return "";
 	if (state === "over") {
 		const took = transfer.samples.length > 1 ? (transfer.samples.at(-1).at - transfer.samples[0].at) / 1000 : 0;
-		return took > .5 ? t("tookFigures", {size: size(bytes), time: lasting(took), rate: size(bytes / took)}) : size(bytes || total);
+		return took > .5 ? t("tookFigures", {size: size(bytes), time: lasting(took), rate: size(bytes / took)})
+			: size(bytes || total);
 	}
 	return dots(t("figures", {done: size(bytes), total: size(total)}), speed > 0 && t("rate", {rate: size(speed)}),
 		speed > 0 && total > bytes && t("left", {time: lasting((total - bytes) / speed)}));
@@ -28,8 +31,10 @@ function plot({samples}) {
 	}
 	if (rates.length < 3) return null;
 	const from = rates[0].at, span = rates.at(-1).at - from || 1, most = Math.max(...rates.map(r => r.rate)) || 1;
-	const line = rates.map(r => `${((r.at - from) / span * 240).toFixed(1)} ${(38 - r.rate / most * 34).toFixed(1)}`).join("L");
-	return svg("svg", {class: "plot", viewBox: "0 0 240 40", preserveAspectRatio: "none", role: "img", "aria-label": t("plot", {rate: size(most)})},
+	const point = ({at, rate}) => [(at - from) / span * 240, 38 - rate / most * 34].map(n => n.toFixed(1)).join(" ");
+	const line = rates.map(point).join("L");
+	return svg("svg", {class: "plot", viewBox: "0 0 240 40", preserveAspectRatio: "none", role: "img",
+		"aria-label": t("plot", {rate: size(most)})},
 		svg("path", {class: "area", d: `M0 40L${line}L240 40z`}), svg("path", {class: "line", d: "M" + line}));
 }
 
@@ -46,22 +51,27 @@ export function stateOf({way, to, state, queued, good, cancelled, results, count
 	if (state === "handling") return t("allStored");
 	if (state === "moving") return t(way === "out" ? "sending" : "receiving");
 	if (!stored) return t(results.length && results.every(r => r.state === "declined") ? "wasDeclined" : "notSent");
-	return stored < count ? t("someStored", {stored, n: count}) : t(way === "out" ? "allStored" : "allArrived", {n: stored});
+	return stored < count ? t("someStored", {stored, n: count})
+		: t(way === "out" ? "allStored" : "allArrived", {n: stored});
 }
 
 function resultRow({state, name = "", stored, size: bytes, answer, cause, exit, arrival}) {
-	const good = okay({state}), text = dots(stored && stored !== name ? t("storedAs", {name: stored}) : oneOf("result-", state),
+	const good = okay({state}), isRenamed = stored && stored !== name;
+	const text = dots(isRenamed ? t("storedAs", {name: stored}) : oneOf("result-", state),
 		!/none|pending/.test(answer) && oneOf("delivery-", answer), !good && (cause || exit) && why({cause, exit}), bytes && size(bytes));
 	return fate(good, arrival ? h("a", {href: "#inbox/" + arrival}, cut(name)) : name, text);
 }
 
 // A card is made once: nothing in it loses the focus.
 function card(transfer) {
-	const bar = h("progress", {max: 1, ariaLabel: heading(transfer)}), title = h("h2"), says = h("span"), numbers = h("p.figures"), picture = h("div");
+	const bar = h("progress", {max: 1, ariaLabel: heading(transfer)}), title = h("h2"), says = h("span"),
+		numbers = h("p.figures"), picture = h("div");
 	const note = h("p.help"), list = h("ul.things"), more = fold(t("itsItems"), list), words = h("div"), drawn = {};
-	const cancel = h("button", {onclick: () => transfer.cancel?.(), ariaLabel: t("cancelOne", {what: heading(transfer)})}, t("cancel"));
+	const cancel = h("button", {onclick: () => transfer.cancel?.(), ariaLabel: t("cancelOne", {what: heading(transfer)})},
+		t("cancel"));
 	const hide = sign(t("hide"), "cross", () => {store.transfers.delete(transfer.key); changed("transfers");});
-	const node = h("li.card.transfer", cardHead(icon(transfer.way === "out" ? "send" : "inbox"), title, says, cancel, hide),
+	const node = h("li.card.transfer", cardHead(icon(transfer.way === "out" ? "send" : "inbox"), title, says, cancel,
+		hide),
 		bar, picture, numbers, note, more, words);
 	node.update = () => {
 		const {good, cancelled, total, bytes, samples, items} = transfer, over = transfer.state === "over";
@@ -76,11 +86,15 @@ function card(transfer) {
 		if (drawn.said !== transfer.said.size) {drawn.said = transfer.said.size; replace(words, said([...transfer.said]));}
 		cancel.hidden = over || cancelled || !transfer.cancel;
 		hide.hidden = !over && transfer.cancel;
-		if (samples.length !== drawn.samples) {drawn.samples = samples.length; picture.replaceChildren(...[plot(transfer)].filter(Boolean));}
+		if (samples.length !== drawn.samples) {
+			drawn.samples = samples.length;
+			picture.replaceChildren(...[plot(transfer)].filter(Boolean));
+		}
 		const results = JSON.stringify(transfer.results);
 		if (results === drawn.results) return;
 		drawn.results = results;
-		const told = new Set(transfer.results.map(r => r.item)), rest = items.filter((_, place) => !told.has(place)).slice(0, 100);
+		const told = new Set(transfer.results.map(r => r.item)),
+			rest = items.filter((_, place) => !told.has(place)).slice(0, 100);
 		list.replaceChildren(...transfer.results.map(resultRow),
 			...rest.map(item => row(family(item.type, item.kind), item.name, size(item.size))));
 		more.hidden = !list.firstChild;
@@ -94,18 +108,22 @@ let later = 0;
 async function drawOutbox(node) {
 	if (!node.isConnected) return;
 	const jobs = linesOf(await call("outbox"), "job").reverse();
-	const act = ({job}, action, key = action) => h("button", {"data-key": action + job, ariaLabel: `${t(key)} ${job}`, onclick: async () => {
+	const act = ({job}, action, key = action) => h("button",
+		{"data-key": action + job, ariaLabel: `${t(key)} ${job}`, onclick: async () => {
 		const done = await call("outbox/" + action, {job}), error = alarm();
 		await drawOutbox(node);
 		tellFault(error, done);
 		node.append(error);
 	}}, t(key));
 	const who = ({peer, to}) => peer || store.contacts.has(to) ? person(peer ?? {id: to}) : isolated(to);
-	const card = job => h("li.card.job", cardHead(icon("history"), h("h3", t("itemsTo", {items: counted(job.count), who: who(job)})),
-		dots(t("job-state-" + job.state), job.state === "waiting" && job.due && t("nextTry", {time: when(job.due)}), size(job.size)),
+	const card = job => h("li.card.job", cardHead(icon("history"),
+		h("h3", t("itemsTo", {items: counted(job.count), who: who(job)})),
+		dots(t("job-state-" + job.state), job.state === "waiting" && job.due && t("nextTry", {time: when(job.due)}),
+			size(job.size)),
 	/waiting|failed/.test(job.state) && act(job, "retry", "job-retry"),
 	act(job, /waiting|sending/.test(job.state) ? "cancel" : "remove")),
-	job.exit && h("p.help", why(job)), job.reason && said([job.reason]), h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", h("bdi", brief(item.name))])));
+	job.exit && h("p.help", why(job)), job.reason && said([job.reason]),
+		h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", h("bdi", brief(item.name))])));
 	clearTimeout(later);
 	// Nothing tells of a job's end.
 	if (jobs.some(job => /waiting|sending/.test(job.state))) later = setTimeout(function again() {
@@ -122,7 +140,10 @@ export function open(main, signal) {
 			node.remove();
 			cards.delete(key);
 		}
-		for (const [key, transfer] of store.transfers) if (!cards.has(key)) {cards.set(key, card(transfer)); list.prepend(cards.get(key));}
+		for (const [key, transfer] of store.transfers) if (!cards.has(key)) {
+			cards.set(key, card(transfer));
+			list.prepend(cards.get(key));
+		}
 		for (const node of cards.values()) node.update();
 		none.hidden = cards.size > 0;
 	});

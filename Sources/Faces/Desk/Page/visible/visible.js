@@ -1,5 +1,6 @@
 // Who can see this machine: one control with its countdown.
-import {$, alarm, call, changed, choices, eachSecond, h, icon, inTurn, lasting, on, put, select, store, t, tellFault, update} from "/parts.js";
+import {$, alarm, call, changed, choices, eachSecond, h, icon, inTurn, lasting, on, put, select, store, t, tellFault,
+	update} from "/parts.js";
 
 let ticking = new AbortController();
 export const countdown = () => lasting((store.visibility.until - Date.now()) / 1000);
@@ -29,12 +30,14 @@ export function visibleChoice(name, signal) {
 		const now = store.visibility;
 		for (const input of buttons.querySelectorAll("input")) input.checked = input.value === now?.visibility;
 		const seen = now ? t("seen-" + now.visibility) : "";
-		put(note, now?.until ? t("visibleThen", {seen, time: countdown(), then: t("visible-" + now.visibilityThen)}) : seen);
+		put(note, now?.until ? t("visibleThen", {seen, time: countdown(), then: t("visible-" + now.visibilityThen)})
+			: seen);
 	};
 	time.onchange = () => store.visibility?.visibility === "everyone" && choose("everyone");
 	on("visibility", draw, signal);
 	draw();
-	return h("fieldset.visible", h("legend", t("visibleTitle")), h("div.row", buttons, h("label.for", time)), note, error);
+	return h("fieldset.visible", h("legend", t("visibleTitle")), h("div.row", buttons, h("label.for", time)), note,
+		error);
 }
 
 // The control in the bar, and what it opens.
@@ -44,7 +47,8 @@ export function startVisibility() {
 		const {visibility, until} = store.visibility ?? {};
 		$("seen").hidden = !visibility;
 		$("seen").dataset.visibility = visibility ?? "";
-		update($("seen"), h("span.dot"), h("span", visibility ? t("seen-" + visibility) + (until ? "\u00a0· " + countdown() : "") : ""),
+		update($("seen"), h("span.dot"), h("span",
+			visibility ? t("seen-" + visibility) + (until ? "\u00a0· " + countdown() : "") : ""),
 			icon("below"));
 	};
 	on("visibility", draw);
