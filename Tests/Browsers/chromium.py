@@ -62,6 +62,8 @@ class Chromium(Page):
 
     def open(self, url):
         self.command("POST", "/url", {"url": url})
+        # After a redirect the driver answers before the styles are there.
+        self.wait("document.readyState === 'complete'")
 
     def script(self, code, *arguments):
         return self.command("POST", "/execute/sync", {"script": code, "args": list(arguments)})

@@ -69,7 +69,8 @@ struct DeskStage: Sendable {
         if !isNew {
             try FileManager.default.createDirectory(
                 atPath: kitchen.home + "/config", withIntermediateDirectories: true)
-            try kitchen.writeSettings("desk: {firstSteps: false}\n")
+            let settings = try? String(contentsOfFile: kitchen.home + "/config/config.yaml", encoding: .utf8)
+            try kitchen.writeSettings((settings ?? "") + "desk: {firstSteps: false}\n")
         }
         try await kitchen.withReceiver(Programs.waftd, []) { receiver in
             let outcome = try await kitchen.run(arguments: ["visible", visibility])

@@ -102,6 +102,16 @@ extension BrowserDeskTests {
                             let found = try await faults(browser, previews: previews)
                             #expect(found.isEmpty, "\(view)")
                         }
+                        try await desk.showAllSettings()
+                        let all = try await faults(browser, previews: previews)
+                        #expect(all.isEmpty, "all settings")
+                        try await desk.show("inbox")
+                        try await desk.preview(Self.foreign)
+                        try await browser.wait("document.querySelector('#preview dl') !== null")
+                        let preview = try await faults(browser, previews: previews)
+                        #expect(preview.isEmpty, "the preview")
+                        let _: Bool = try await browser.script(
+                            "document.querySelector('#preview').close(); return true")
                         try await desk.show("room")
                         try await browser.click("main .peer:not(.away, .invites)")
                         let found = try await faults(browser, previews: previews)
@@ -124,9 +134,6 @@ extension BrowserDeskTests {
                 default: "main .peer"
                 }
             try await browser.wait("document.querySelector('\(part)') !== null")
-            guard view == "inbox" else { return }
-            try await browser.click(part)
-            try await browser.wait("document.querySelector('aside.pane dl') !== null")
         }
     }
 }

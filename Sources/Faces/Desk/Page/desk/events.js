@@ -93,7 +93,8 @@ function tellArrival(transfer, stored) {
 		const result = await call(path, values);
 		if (result.exit) tell({text: problem(result), picture: face(peer)});
 	}];
-	const one = stored === 1 && arrival;
+	// The file of a sealed item is of no use to others.
+	const one = stored === 1 && arrival, isSealed = (store.protection?.protection ?? "none") !== "none";
 	const picture = arrival && hasThumb(type) ? h("img", {src: `${store.facts.previews}/items/${arrival}/thumb`, alt: "",
 		onerror: ({target}) => target.replaceWith(face(peer))}) : face(peer);
 	unseen();
@@ -103,7 +104,7 @@ function tellArrival(transfer, stored) {
 		note: one ? cut(results[0].stored ?? results[0].name) : "", picture,
 		actions: arrival ? [one && act("open", "inbox/open", {item: String(arrival)}),
 			[t("show"), () => {location.hash = "#inbox/" + arrival;}],
-			one && path && [t("sendOn"), () => openSheet({paths: [path]})]].filter(Boolean)
+			one && path && !isSealed && [t("sendOn"), () => openSheet({paths: [path]})]].filter(Boolean)
 				: [[t("show"), () => {location.hash = "#inbox";}]],
 	});
 }

@@ -58,7 +58,8 @@ export function stateOf({way, to, state, queued, good, cancelled, results, count
 function resultRow({state, name = "", stored, size: bytes, answer, cause, exit, arrival}) {
 	const good = okay({state}), isRenamed = stored && stored !== name;
 	const text = dots(isRenamed ? t("storedAs", {name: stored}) : oneOf("result-", state),
-		!/none|pending/.test(answer) && oneOf("delivery-", answer), !good && (cause || exit) && why({cause, exit}), bytes && size(bytes));
+		!/none|pending/.test(answer) && oneOf("delivery-", answer), !good && (cause || exit) && why({cause, exit}),
+		bytes && size(bytes));
 	return fate(good, arrival ? h("a", {href: "#inbox/" + arrival}, cut(name)) : name, text);
 }
 
