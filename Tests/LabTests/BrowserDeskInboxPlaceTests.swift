@@ -61,7 +61,10 @@ extension BrowserDeskTests {
                     let _: Bool = try await browser.script("location.hash = 'inbox/4'; return true")
                     try await browser.wait(for: "2026", in: "main h1")
                     try await browser.wait("document.querySelector('#preview').open")
-                    try await browser.press("Escape", "Backspace")
+                    try await browser.press("Escape")
+                    // The focus returns to the list.
+                    try await browser.wait("document.activeElement.matches('[role=listbox]')")
+                    try await browser.press("Backspace")
                     try await browser.wait(for: "Photos", in: "main h1")
                     try await browser.press("Backspace")
                     try await browser.wait(for: "Inbox", in: "main h1")

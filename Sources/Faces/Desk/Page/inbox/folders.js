@@ -22,6 +22,7 @@ export function foldersIn(here, entries, inbox) {
 		old.hasSealed ||= !isFree(entry);
 		old.size += entry.size ?? 0;
 		old.stamp = Math.max(old.stamp, stamp(entry));
+		old.newest = Math.max(old.newest ?? 0, entry.arrival ?? 0);
 		found.set(path, old);
 	}
 	for (const folder of found.values()) folder.arrived = new Date(folder.stamp).toISOString();

@@ -15,8 +15,11 @@ export function isLocked({protection}) {
 // Whether others can get the file as it is: the file of a sealed item is not its contents.
 export const isFree = ({protection, hasSealed}) => !hasSealed && (!protection || protection === "none");
 
+// Times are whole seconds: of two in one second the later number is newer. A folder is as new as the newest in it.
+const numberOf = entry => entry.arrival ?? entry.newest ?? 0;
+
 export const ORDERS = {
-	"": (a, b) => stamp(b) - stamp(a) || (b.arrival ?? 0) - (a.arrival ?? 0),
+	"": (a, b) => stamp(b) - stamp(a) || numberOf(b) - numberOf(a),
 	name: (a, b) => a.stored < b.stored ? -1 : 1,
 	size: (a, b) => (b.size ?? 0) - (a.size ?? 0),
 };
