@@ -103,6 +103,7 @@ async function learnContacts() {
 on("contactsChanged", learnContacts);
 on("settings", learnSettings);
 
+// A protection that is set up, or given up, is a setting.
 async function learnProtection() {
 	const {protection} = store, result = await call("protection");
 	// A lock or an unlock of meanwhile is newer.
@@ -110,6 +111,8 @@ async function learnProtection() {
 	store.protection = lineOf(result, "protection") ?? null;
 	changed("protection");
 }
+
+on("settings", learnProtection);
 
 function run() {
 	let away = null;
