@@ -3,6 +3,7 @@ The window has no GPU. The frames are those of 3 s each."""
 
 import os
 import sys
+import threading
 import time
 
 from desk import Stage
@@ -78,6 +79,9 @@ class Figures(Stage):
             raise SystemExit("figures: nothing scrolls")
 
     def main(self):
+        # A receiver waits for the reader of its lines.
+        for receiver in self.running[:-1]:
+            threading.Thread(target=receiver.process.stdout.read, daemon=True).start()
         self.befriend()
         self.begin()
         self.frames("an idle room", "")
