@@ -108,7 +108,7 @@ struct Desk: Sendable {
         try await browser.wait("document.querySelector('main.\(view) h1') !== null")
     }
 
-    /// Loads a view anew, in the window that has its token.
+    /// Loads a view again. The window keeps its token.
     func load(_ view: String) async throws {
         try await browser.open("about:blank")
         try await browser.open(base + "/#" + view)

@@ -3,7 +3,7 @@ import Subprocess
 import Testing
 
 extension BrowserDeskTests {
-    /// What people do with the items: look at them, find them, send them on.
+    /// People look at the items, find them, and send them on.
     @Suite("The Inbox as a place")
     struct InboxPlace {
         private func send(_ names: [String], to receiver: RunningReceiver, _ stage: DeskStage) async throws {
@@ -73,7 +73,7 @@ extension BrowserDeskTests {
                     try await browser.wait(for: "Photos", in: "#preview h2")
                     try await browser.wait("document.querySelector('#preview dl') !== null")
                     #expect(try await browser.script("return !/not by Waft/.test(document.body.textContent)"))
-                    // What is in a received folder.
+                    // A received folder shows its contents.
                     try await desk.preview("plans")
                     try await desk.click("in-beds", in: "#preview")
                     try await browser.wait(for: "north.txt", in: "#preview .members")

@@ -101,7 +101,7 @@ extension BrowserDeskTests {
                     try await eventually { desk.host.settings.contains("sound: true") }
                     try await browser.wait(for: "Saved", in: #".setting:has([id="s-desk.sound"])"#)
                     #expect(try await sounds("b.txt") == 1)
-                    // A window that is loaded anew is silent until it was touched.
+                    // A window is silent until it was touched.
                     try await desk.load("settings")
                     try await browser.wait("document.getElementById('s-desk.sound')?.checked")
                     #expect(try await sounds("c.txt") == 0)

@@ -1,4 +1,4 @@
-/// The files that all pages share: the look, the icon, figures, and the walk through what is dropped.
+/// The files that all pages share: the look, the icon, figures, and the walk through dropped folders.
 package enum SharedPage {
     /// Waft's icon: an SVG document.
     package static let icon = String(decoding: PackageResources.icon_svg, as: UTF8.self)

@@ -6,7 +6,7 @@ import {walk} from "/walk.js";
 // A drag that is not heard of for this long, in milliseconds, is over. Browsers tell of one each 350 ms (HTML, 6.11.5).
 const QUIET = 1500;
 
-// The items of the Inbox that are dragged. Only their type travels: what a drag of another page names is not sent.
+// The dragged items of the Inbox. Only their type travels: the desk sends no path that a drag of another page names.
 export const dragged = {type: "application/x-waft-items", paths: []};
 const isOwn = ({dataTransfer}) => dragged.paths.length > 0 && dataTransfer.types.includes(dragged.type);
 
