@@ -274,7 +274,7 @@ private struct LocalSendReceiver: Sendable {
 
     private func runSecure<Result: Sendable>(_ body: @Sendable (Int) async throws -> Result) async throws -> Result {
         let listener = try await SecureListener.bind(
-            .init(host: "127.0.0.1", identity: try Self.receiver.side.identity(), profile: .localsend),
+            .init(host: "127.0.0.1", identity: try Self.receiver.side.loadIdentity(), profile: .localsend),
             group: .singleton,
             logger: Self.logger)
         return try await withThrowingTaskGroup(of: Void.self) { group in

@@ -30,14 +30,14 @@ final class LocalSendAnswers: Sendable {
     func announce(in group: MulticastGroup) async {
         for pause in LocalSendDialect.burst {
             do { try await Task.sleep(for: pause) } catch { return }
-            guard let message = try? endpoint.side.device(port: port).message(isAnnouncement: true) else { return }
+            guard let message = try? await endpoint.side.device(port: port).message(isAnnouncement: true) else { return }
             await group.send(message)
         }
     }
 
     /// Answers announcements until the task is cancelled.
     func answer(_ datagrams: AsyncStream<MulticastDatagram>, in group: MulticastGroup) async {
-        guard let own = try? endpoint.side.fingerprint() else { return }
+        guard let own = try? await endpoint.side.fingerprint() else { return }
         await withDiscardingTaskGroup { tasks in
             for await datagram in datagrams {
                 guard let device = LocalSendDevice(message: datagram.bytes) else { continue }
@@ -58,7 +58,7 @@ final class LocalSendAnswers: Sendable {
     }
 
     private func register(at target: PeerTarget) async {
-        guard let own = try? endpoint.side.device(port: port),
+        guard let own = try? await endpoint.side.device(port: port),
             let connection = try? await endpoint.open(target, within: Self.timeout)
         else { return }
         _ = try? await HTTPClient.run(connection.http) { http in
@@ -76,7 +76,7 @@ final class LocalSendAnswers: Sendable {
     private func correct(in group: MulticastGroup) async {
         try? await Task.sleep(for: Self.correction)
         state.withLock { $0.corrects = false }
-        guard !Task.isCancelled, let message = try? endpoint.side.device(port: port).message(isAnnouncement: true)
+        guard !Task.isCancelled, let message = try? await endpoint.side.device(port: port).message(isAnnouncement: true)
         else {
             return
         }

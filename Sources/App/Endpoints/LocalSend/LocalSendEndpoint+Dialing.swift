@@ -25,7 +25,7 @@ extension LocalSendEndpoint {
     func dial(_ target: PeerTarget, within limit: Duration) async throws -> OpenConnection {
         var limits = TransportLimits()
         limits.dialDeadline = min(limits.dialDeadline, limit)
-        let key = try await withTaskExecutorPreference(blocking) { try side.identity() }
+        let key = try await side.identity()
         let dialer = try SecureDialer(
             identity: key, profile: .localsend, limits: limits, group: .singleton, logger: logger)
         let certificate = target.announcement?.facts[LocalSendFact.fingerprint]

@@ -20,7 +20,7 @@ extension LocalSendEndpoint {
         await cycle.run(
             { self.options.isEnabled ? self.options : nil }, isVisible: { $0 != .off }, hidden: "not visible"
         ) { options in
-            try await cycle.bind(options.port, .localsend) { try side.identity() }
+            try await cycle.bind(options.port, .localsend) { try side.loadIdentity() }
         } serve: { listener in
             let server = LocalSendServer(serverHost(host), pins: pins)
             let fault = await self.serve(listener, server, host)
@@ -36,7 +36,7 @@ extension LocalSendEndpoint {
         let refusals = Mutex(LogRateLimiter(interval: .seconds(10)))
         return LocalSendServer.Host(
             reception: host.reception, registry: host.registry,
-            device: { peer in visibility.shows(itselfTo: peer) ? try? side.device() : nil },
+            device: { peer in visibility.shows(itselfTo: peer) ? try? await side.device() : nil },
             pin: { settings.current.localsend.pin },
             refused: { fault in
                 // Strangers do not fill the log.

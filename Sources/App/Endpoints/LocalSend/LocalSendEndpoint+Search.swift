@@ -37,7 +37,7 @@ extension LocalSendEndpoint {
         await withDiscardingTaskGroup { tasks in
             tasks.addTask {
                 await withDiscardingTaskGroup { asking in
-                    guard let own = try? self.side.fingerprint() else { return }
+                    guard let own = try? await self.side.fingerprint() else { return }
                     for await datagram in datagrams {
                         guard let device = LocalSendDevice(message: datagram.bytes), !device.isWaft,
                             device.fingerprint.uppercased() != own,
@@ -107,7 +107,7 @@ extension LocalSendEndpoint {
         let side = self.side
         do {
             let listener = try await SecureListener.bind(
-                SecureListener.Configuration(port: 0, profile: .localsend) { try side.identity() },
+                SecureListener.Configuration(port: 0, profile: .localsend) { try side.loadIdentity() },
                 group: .singleton, logger: logger)
             let answers = LocalSendAnswers(self, port: UInt16(clamping: listener.port))
             await withTaskGroup(of: Void.self) { tasks in
@@ -117,7 +117,7 @@ extension LocalSendEndpoint {
                         try HTTPServer.configure(channel)
                     } onConnection: { connection in
                         let address = connection.remoteAddress.flatMap { DialAddress(of: $0) }
-                        await LocalSendRegistry.serve(connection.output, device: { try? side.device() }) { device in
+                        await LocalSendRegistry.serve(connection.output, device: { try? await side.device() }) { device in
                             guard !device.isWaft, let address, let target = self.target(of: device, at: address),
                                 view.enter(target)
                             else { return }

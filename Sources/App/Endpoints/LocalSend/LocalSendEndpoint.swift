@@ -27,7 +27,7 @@ package struct LocalSendEndpoint: Endpoint {
     package init(_ parts: EndpointParts) {
         (settings, contacts, blocking) = (parts.settings, parts.contacts, parts.blocking)
         (sockets, announces, logger) = (parts.sockets, parts.announces, parts.logger)
-        side = LocalSendSide(parts.settings, folder: parts.folder)
+        side = LocalSendSide(parts.settings, folder: parts.folder, blocking: parts.blocking)
     }
 
     var options: LocalSendSettings { settings.current.localsend }
@@ -70,7 +70,7 @@ package struct LocalSendEndpoint: Endpoint {
         do {
             let connection = try await open(target, within: limit)
             let device = try? await HTTPClient.run(connection.http) { http in
-                try await LocalSendClient(http).inform(asking: side.fingerprint(), within: limit)
+                try await LocalSendClient(http).inform(asking: await side.fingerprint(), within: limit)
             }
             guard let device else {
                 throw MeetingError(.otherProgram, "a program answers there that is not LocalSend")

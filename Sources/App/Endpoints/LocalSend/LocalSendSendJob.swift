@@ -26,7 +26,7 @@ struct LocalSendSendJob: Sendable {
         // The port that the question names, at which the receiver may end the sending.
         let side = endpoint.side
         let listener = try await SecureListener.bind(
-            SecureListener.Configuration(port: 0, profile: .localsend) { try side.identity() },
+            SecureListener.Configuration(port: 0, profile: .localsend) { try side.loadIdentity() },
             group: .singleton, logger: endpoint.logger)
         async let _ = try? await listener.run { channel, _ in
             try HTTPServer.configure(channel)
@@ -54,7 +54,7 @@ struct LocalSendSendJob: Sendable {
         let plan = try LocalSendPlan(request.offer, request.sources)
         for remark in plan.remarks { request.observe(.remarked(remark)) }
         let sending = try LocalSendSending(
-            plan, from: try endpoint.side.device(port: port), pin: options.pin,
+            plan, from: try await endpoint.side.device(port: port), pin: options.pin,
             times: LocalSendTimes(answer: options.answer, silence: options.silence, retryFor: options.retryFor),
             cancellation: request.cancellation, receiver: receiver, connect: line.converse)
         let end = ContinuousClock.now + options.retryFor

@@ -1,3 +1,4 @@
+import Executors
 import LocalSendDialect
 import SecureTransport
 import Settings
@@ -12,16 +13,28 @@ final class LocalSendSide: Sendable {
 
     private let settings: LiveSettings
     private let folder: String?
+    private let blocking: BlockingExecutor
     private let made = Mutex<Identity?>(nil)
 
-    /// - Parameter folder: holds the certificate; nil for one that lives in memory only.
-    init(_ settings: LiveSettings, folder: String?) {
-        (self.settings, self.folder) = (settings, folder)
+    /// - Parameters:
+    ///   - folder: holds the certificate; nil for one that lives in memory only.
+    ///   - blocking: makes the certificate.
+    init(_ settings: LiveSettings, folder: String?, blocking: BlockingExecutor) {
+        (self.settings, self.folder, self.blocking) = (settings, folder, blocking)
     }
 
-    /// Reads the certificate at the first call, or makes it, which takes a while.
+    /// Reads the certificate at the first call, or makes it.
+    ///
+    /// An RSA key takes some tenths of a second of a processor: tasks that wait here on threads of others would hold up all
+    /// searches.
     /// - Throws: `IdentityError`.
-    func identity() throws -> Identity {
+    func identity() async throws -> Identity {
+        try await withTaskExecutorPreference(blocking) { try loadIdentity() }
+    }
+
+    /// The same for a thread that may block.
+    /// - Throws: `IdentityError`.
+    func loadIdentity() throws -> Identity {
         try made.withLock { made in
             if let made { return made }
             let identity =
@@ -32,14 +45,14 @@ final class LocalSendSide: Sendable {
         }
     }
 
-    func fingerprint() throws -> String { try identity().certificateFingerprint.text }
+    func fingerprint() async throws -> String { try await identity().certificateFingerprint.text }
 
     /// - Parameter port: of the listener; nil in answers.
-    func device(port: UInt16? = nil) throws -> LocalSendDevice {
+    func device(port: UInt16? = nil) async throws -> LocalSendDevice {
         let settings = settings.current
         var device = LocalSendDevice(
             alias: settings.name, deviceModel: settings.localsend.deviceModel, deviceType: "headless",
-            fingerprint: try fingerprint())
+            fingerprint: try await fingerprint())
         (device.port, device.scheme, device.isWaft) = (port, .https, true)
         return device
     }

@@ -12,11 +12,11 @@ package enum LocalSendRegistry {
     ///   - device: how this device describes itself; nil if it hides.
     ///   - met: called when another device has registered.
     package static func serve(
-        _ connection: HTTPServer.Connection, device: @Sendable () -> LocalSendDevice?,
+        _ connection: HTTPServer.Connection, device: @Sendable () async -> LocalSendDevice?,
         met: (LocalSendDevice) async -> Void
     ) async {
         await HTTPServer.serve(connection, idle: Limits.idleRefused, silence: Limits.idleRefused) { exchange in
-            guard let own = device() else { return try await exchange.refuse(.forbidden, "Rejected") }
+            guard let own = await device() else { return try await exchange.refuse(.forbidden, "Rejected") }
             let target = RequestTarget(exchange.head.uri)
             guard try await answer(exchange, target, own, met: met) else {
                 return try await exchange.refuse(.forbidden, "Rejected")
