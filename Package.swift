@@ -181,7 +181,7 @@ let package = Package(
             .handling, "HandlerCatalog",
             ["SystemCalls", "Executors", "Streams", "UniformTypes", "PropertyLists", "Sharing", "CLinuxShims", logging])
         + module(.handling, "HookSandbox", ["SystemCalls", "CLinuxShims"], tests: ["sandbox-probe"])
-        + module(.domain, "Contacts", ["SystemCalls", "UniformTypes", "Sharing", "Digests"])
+        + module(.domain, "Contacts", ["SystemCalls", "Streams", "UniformTypes", "Sharing", "Digests"])
         + module(
             .handling, "Desktop",
             [

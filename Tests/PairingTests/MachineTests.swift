@@ -189,9 +189,9 @@ extension PairingMessage {
         case .reveal(let value): return .reveal(flip(value))
         case .agree(let value): return .agree(flip(value))
         case .confirm(let value): return .confirm(flip(value))
-        case .share(let value): return .share(flip(value))
+        case .share(let value, let purpose): return .share(flip(value), purpose)
         case .prove(let value): return .prove(flip(value))
-        case .refused: return self
+        case .ready, .refused: return self
         }
     }
 }

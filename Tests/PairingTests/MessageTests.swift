@@ -41,7 +41,8 @@ struct MessageTests {
         let value = [UInt8](0..<32)
         let messages: [PairingMessage] = [
             .commit(value), .nonce(value), .reveal(value), .agree(value), .confirm(value), .prove(value),
-            .share([4] + value + value),
+            .share([4] + value + value, .contact), .share([4] + value + value, .send(nameplate: 0)),
+            .share([4] + value + value, .receive(nameplate: 99)),
         ]
         for message in messages {
             for role in [PairingRole.initiator, .responder] {

@@ -40,7 +40,7 @@ private struct Acceptance {
     }
 
     func responder(_ peer: PeerID = .study) -> PairingResponder {
-        PairingResponder(acceptance, peer: peer) { Self.exported }
+        PairingResponder(acceptance, peer: peer) { _ in Self.exported }
     }
 
     func initiator(_ method: PairingMethod = .compare, own: PeerID = .study) throws -> (PairingSession, [UInt8]) {

@@ -1,4 +1,5 @@
 import Contacts
+import Executors
 import HandlerCatalog
 import Lines
 import Logging
@@ -6,6 +7,7 @@ import Settings
 import Sharing
 import TestSupport
 import Testing
+import WaftDialect
 
 @testable import Receiving
 
@@ -29,14 +31,34 @@ struct VisibilityControllerTests {
 
     private var stored: VisibilityFile { VisibilityFile(path: home.visibilityPath) }
 
+    private let permits = TransferPermits()
+
     private func controller(startingAs visibility: Visibility? = nil) -> VisibilityController {
         let settings = Settings(hostName: "kitchen")
         let live = LiveSettings(settings)
         let handlers = home.handlerCatalog(settings, live: live)
+        let pairing = PairingAcceptance(
+            own: .sample(1), name: "kitchen", contacts: home.contactBook(), permits: permits,
+            blocking: BlockingExecutor(threads: 1), logger: Self.logger)
         return VisibilityController(
             home, live, startingAs: visibility,
             catalog: CatalogWatch(handlers, listening: false, logger: Self.logger),
-            dayAmount: { _, _, _ in 0 }, logger: Self.logger)
+            dayAmount: { _, _, _ in 0 }, guests: CodeGuests(pairing, permits), logger: Self.logger)
+    }
+
+    @Test("one that is off takes connections while a code lets a transfer in, and the gate lets in that transfer alone")
+    func permitted() throws {
+        try stored.choose(.off)
+        let (controller, transfer) = (controller(), TransferID())
+        #expect(!controller.isListening && !controller.isFound)
+        permits.give(transfer, from: stranger, at: .now)
+        #expect(controller.isListening && !controller.isFound)
+        #expect(controller.gate.access(of: stranger, by: .waft) == .stranger)
+        let other = PeerID.sample(77)
+        guard case .barred = controller.gate.access(of: other, by: .waft) else {
+            Issue.record("another stranger is let in")
+            return
+        }
     }
 
     @Test("it shows itself to all, to the contacts that are not blocked, or to nobody")

@@ -8,8 +8,23 @@ package struct PairingOpenLine: Line {
     package var seconds: Double
     /// The code for the other machine, which is good for one try; absent where people compare.
     package var code: String?
+    /// The beginning of the key that machines see which ask for the nameplate of a spoken code.
+    package var shownKey: String?
 
-    package init(seconds: Double, code: String?) { (self.seconds, self.code) = (seconds, code) }
+    package init(seconds: Double, code: String?, shownKey: String? = nil) {
+        (self.seconds, self.code, self.shownKey) = (seconds, code, shownKey)
+    }
+}
+
+/// Another machine tried a spoken code and did not know it, or came to nothing: that code is spent.
+package struct CodeSpentLine: Line {
+    package static let event = "spent"
+
+    /// The address of the machine; absent if unknown.
+    package var address: String?
+    package var reason: String
+
+    package init(at address: String?, reason: String) { (self.address, self.reason) = (address, reason) }
 }
 
 /// A peer wants to pair.

@@ -160,7 +160,7 @@ package struct Pairings: Sendable {
                     throw WaftError(.unexpected, "the receiver gave no answer")
                 }
                 return paired
-            case .failed:
+            case .failed, .met:
                 let end = standing.failure ?? PairingEndError(.failed, "the receiver does not say why")
                 throw WaftError(end)
             }

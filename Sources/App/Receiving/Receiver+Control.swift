@@ -33,8 +33,9 @@ extension Receiver {
         case .release(let number, let now): return await arrivals.release(number, now: now)
         case .departed(let number, let how, let toward): return arrivals.departed(number, how, toward: toward)
         case .followRenames: return arrivals.followRenames()
-        case .pairing(.open) where parts.door.visibility == .off:
+        case .pairing(.open(let opening)) where parts.door.visibility == .off && opening.words == nil:
             return .refused("this receiver is off, and nobody can reach it; see: waft visible")
+        case .pairing(.permit(let transfer, let peer)): return await permit(transfer, from: peer, parts)
         case .pairing(let request): return await parts.pairing.reply(to: request)
         case .outbox(let request): return await parts.network.outbox.reply(to: request)
         case .protection(let request): return await parts.protection.reply(to: request)
@@ -47,6 +48,23 @@ extension Receiver {
         case .refreshHandlers: await parts.handlers.refresh()
         }
         return .done
+    }
+
+    /// How long the port may take to open.
+    private static let opening: Duration = .seconds(5)
+
+    /// Lets a transfer in, and answers with the port at which it is taken.
+    private func permit(_ transfer: String, from peer: String, _ parts: ReceiverParts) async -> ControlReply {
+        guard let transfer = TransferID(transfer), let peer = PeerID(text: peer) else {
+            return .refused("this is no transfer of a peer")
+        }
+        plan.listeners.permits.give(transfer, from: peer, at: .now)
+        let end = ContinuousClock.now + Self.opening
+        while let dialect = parts.network.endpoints.first?.dialect, ContinuousClock.now < end {
+            if let port = ports[dialect], port > 0 { return .listening(port: port) }
+            do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
+        }
+        return .refused("the port cannot be opened; see: waft status")
     }
 
     /// How the receiver is doing, as its parts know it.

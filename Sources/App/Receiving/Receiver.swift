@@ -75,7 +75,8 @@ package final class Receiver: Sendable {
         let events = EventFeed()
         plan = ReceiverPlan(
             home: home, live: live, programs: CurrentPrograms(ReceiverPrograms(settings, home, logger)),
-            visibility: settings.accept == .everyone ? .everyone : visibility, kinds: kinds, sockets: sockets,
+            visibility: settings.accept == .everyone && visibility != .off ? .everyone : visibility, kinds: kinds,
+            sockets: sockets,
             listeners: ReceiverListeners(home, live, feed: events, manager: manager, logger: logger, observe: observe),
             logger: logger)
         reload = SettingsReload(
@@ -130,6 +131,7 @@ package final class Receiver: Sendable {
                         return true
                     }
                 }
+                group.addTask { await parts.door.followGuests() }
                 group.addTask { await parts.lock.run() }
                 group.addTask { await parts.network.outbox.run(on: parts.blocking) }
                 let housekeeping = Housekeeping(

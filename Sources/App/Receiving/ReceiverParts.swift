@@ -42,8 +42,8 @@ struct ReceiverParts: Sendable {
         let (home, logger) = (plan.home, plan.logger)
         identity = try Identity.load(orMakeIn: home.state)
         pairing = PairingAcceptance(
-            own: identity.peerID, name: plan.settings.name, contacts: home.contactBook(logger), blocking: blocking,
-            logger: logger)
+            own: identity.peerID, name: plan.settings.name, contacts: home.contactBook(logger),
+            permits: plan.listeners.permits, blocking: blocking, logger: logger)
         guests = GuestPages(plan.live)
         network = ReceiverNetwork(plan, identity)
         let places = home.handlerCatalog(plan.settings, live: plan.live)
@@ -58,7 +58,8 @@ struct ReceiverParts: Sendable {
         let amounts = DayAmounts(store.journal)
         door = VisibilityController(
             home, plan.live, startingAs: plan.visibility, catalog: catalog,
-            dayAmount: { amounts.amount(with: $0, from: $1, at: $2) }, logger: logger)
+            dayAmount: { amounts.amount(with: $0, from: $1, at: $2) },
+            guests: CodeGuests(pairing, plan.listeners.permits), logger: logger)
         reception = Self.reception(plan, store, door, current, engine)
         amounts.use(reception)
         handlers = HandlerUpkeep(

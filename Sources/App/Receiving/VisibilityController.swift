@@ -7,6 +7,7 @@ import Logging
 import Settings
 import Sharing
 import Streams
+import Synchronization
 
 /// Decides which peers see this receiver, which may offer, and which offers need no question, by the current contacts,
 /// visibility and rules.
@@ -15,6 +16,7 @@ final class VisibilityController: VisibilityReading {
     private let book: ContactBook
     private let file: VisibilityFile
     private let start: StartVisibility
+    private let guests: CodeGuests
     private let logger: Logger
     /// The visibility may have changed.
     private let changes = Broadcast<Void>(buffer: .bufferingNewest(1))
@@ -22,10 +24,12 @@ final class VisibilityController: VisibilityReading {
     /// - Parameters:
     ///   - visibility: overrides the stored visibility until the user chooses another; nil uses the stored one.
     ///   - dayAmount: as in `OfferGate.init`.
+    ///   - guests: come by spoken codes.
     init(
         _ home: Home, _ settings: LiveSettings, startingAs visibility: Visibility?, catalog: CatalogWatch,
-        dayAmount: @escaping @Sendable (Offer, PeerID, WallTime) -> UInt64?, logger: Logger
+        dayAmount: @escaping @Sendable (Offer, PeerID, WallTime) -> UInt64?, guests: CodeGuests, logger: Logger
     ) {
+        self.guests = guests
         let book = home.contactBook(logger)
         let file = VisibilityFile(path: home.visibilityPath)
         do {
@@ -46,11 +50,27 @@ final class VisibilityController: VisibilityReading {
                     receiver: ReceiverRule(settings.current.accept)
                 )
             },
-            dayAmount: dayAmount
+            dayAmount: dayAmount,
+            permits: guests.permits
         )
     }
 
     var visibility: Visibility { start.current ?? file.visibility }
+    var isListening: Bool { visibility != .off || guests.mayCome }
+    var isFound: Bool { visibility != .off || guests.areAwaited }
+
+    /// Looks again when guests begin or cease to be awaited, until the task is cancelled.
+    func followGuests() async {
+        let last = Mutex([isListening, isFound])
+        await guests.follow { [self] in
+            let now = [isListening, isFound]
+            let isNew = last.withLock { last in
+                defer { last = now }
+                return last != now
+            }
+            if isNew { lookAgain() }
+        }
+    }
 
     /// The stored visibility if the receiver was started with one that overrides it; nil otherwise.
     var overriddenVisibility: Visibility? { start.current == nil ? nil : file.visibility }

@@ -124,6 +124,13 @@ package struct WaftClient {
         return try reader.finish()
     }
 
+    /// Asks whether the other side shows a code of a nameplate, on a connection of `WaftDialect.codeALPN`.
+    /// - Throws: `HTTPError` if the connection breaks, `TransferError` if the peer does not answer that.
+    package func shows(nameplate: Int, timeout: Duration) async throws -> Bool {
+        let answer = try await exchange(.GET, .nameplate(nameplate), timeout: timeout)
+        return try WaftDialect.decode(NameplateMessage.self, from: answer.body).open
+    }
+
     /// Sends a message of a pairing and waits for the answer. The other side's user may delay it.
     ///
     /// - Parameters:

@@ -6,6 +6,8 @@ package import Sharing
 package enum WaftDialect {
     /// The ALPN name (Protocol, section 2).
     package static let alpn = "waft/1"
+    /// The ALPN name of questions for a nameplate, to which both sides show keys that tell nothing (Protocol, section 2.2).
+    package static let codeALPN = "waft-code/1"
     /// The DNS-SD service type.
     package static let serviceType = "_waft._tcp"
     /// The whole TXT record.
@@ -24,6 +26,7 @@ package enum WaftDialect {
         case receipt(TransferID, answered: Bool)
         case kept(TransferID)
         case pairing
+        case nameplate(Int)
 
         var path: String {
             switch self {
@@ -34,6 +37,7 @@ package enum WaftDialect {
             case .receipt(let id, let answered):
                 "/waft/1/transfers/\(id)/receipt" + (answered ? "?wait=opened" : "")
             case .pairing: "/waft/1/pairing"
+            case .nameplate(let number): "/waft/1/codes/\(number)"
             }
         }
 
@@ -49,6 +53,9 @@ package enum WaftDialect {
             case ("card", 1): self = .card
             case ("offers", 1): self = .offers
             case ("pairing", 1): self = .pairing
+            case ("codes", 2):
+                guard let number = UInt8(rest.last ?? "") else { return nil }
+                self = .nameplate(Int(number))
             case ("transfers", 3):
                 guard let id = TransferID(String(rest[rest.startIndex + 1])) else { return nil }
                 switch rest.last {

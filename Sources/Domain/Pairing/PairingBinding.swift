@@ -1,34 +1,36 @@
 internal import Secrets
 internal import Sharing
 
-/// The values that every derivation of a pairing includes: both keys, the initiator, and the TLS connection itself.
+/// The values that every derivation of a pairing includes: both keys, the initiator, the purpose, and the TLS connection
+/// itself.
 struct PairingBinding: Sendable {
     let initiator: PeerID
     let responder: PeerID
-    /// The bytes that TLS exports by `PairingSession.exporterLabel`.
+    /// The bytes that TLS exports by `PairingPurpose.exporterLabel`.
     let exporter: [UInt8]
+    var purpose: PairingPurpose = .contact
 
     private var parts: [[UInt8]] { [initiator.bytes, responder.bytes, exporter] }
 
-    private static let name = Array("Waft pairing 1".utf8)
+    private var name: [UInt8] { Array(purpose.context.utf8) }
 
-    private static func label(_ purpose: String) -> [UInt8] { name + Array((" " + purpose).utf8) }
+    private func label(_ use: String) -> [UInt8] { name + Array((" " + use).utf8) }
 
     // MARK: By comparing (Pairing, section 4)
 
     /// The commitment that the initiator sends.
     func commitment(to nonce: [UInt8]) throws(PairingError) -> [UInt8] {
-        let text = SecretBytes(KeyDerivation.joined([Self.label("commitment")] + parts + [nonce]))
+        let text = SecretBytes(KeyDerivation.joined([label("commitment")] + parts + [nonce]))
         return try PairingError.mapping { () throws(SecretsError) in try KeyDerivation.sha256(text).revealed }
     }
 
     /// The values that both sides derive from both nonces.
     func comparison(initiatorNonce: [UInt8], responderNonce: [UInt8]) throws(PairingError) -> Comparison {
         let nonces = SecretBytes(KeyDerivation.joined([initiatorNonce, responderNonce]))
-        func derive(_ purpose: String, _ count: Int) throws(PairingError) -> [UInt8] {
-            let info = KeyDerivation.joined([Self.label(purpose)] + parts)
+        func derive(_ use: String, _ count: Int) throws(PairingError) -> [UInt8] {
+            let info = KeyDerivation.joined([label(use)] + parts)
             return try PairingError.mapping { () throws(SecretsError) in
-                try KeyDerivation.hkdf(salt: Self.name, secret: nonces, info: info, count: count).revealed
+                try KeyDerivation.hkdf(salt: name, secret: nonces, info: info, count: count).revealed
             }
         }
         return Comparison(
@@ -42,9 +44,9 @@ struct PairingBinding: Sendable {
 
     /// The stretched code as a scalar.
     func scalar(of code: PairingCode) throws(PairingError) -> SecretBytes {
-        let salt = KeyDerivation.joined([Self.label("code"), initiator.bytes, responder.bytes])
+        let salt = KeyDerivation.joined([label("code"), initiator.bytes, responder.bytes])
         let stretched = try PairingError.mapping { () throws(SecretsError) in
-            try KeyDerivation.scrypt(password: code.digits, salt: salt, workFactor: 14, count: 48)
+            try KeyDerivation.scrypt(password: code.secret, salt: salt, workFactor: 14, count: 48)
         }
         return try P256().scalar(reducing: stretched)
     }
@@ -58,7 +60,7 @@ struct PairingBinding: Sendable {
     func proofs(_ spake2: SPAKE2, share: [UInt8]) throws(PairingError) -> SPAKE2.Confirmations {
         try spake2.confirmations(
             share: share, identityA: initiator.bytes, identityB: responder.bytes,
-            additionalData: KeyDerivation.joined([Self.name, exporter]))
+            additionalData: KeyDerivation.joined([name, exporter]))
     }
 }
 

@@ -1,17 +1,25 @@
 internal import Secrets
 
-/// The one-time code of a pairing without a screen: nine decimal digits, which are 29.9 bits.
+/// A code that is shown on one side and typed on the other, for one try. To make a contact it has nine decimal digits, which
+/// are 29.9 bits; for one transfer it is a `SpokenCode`.
 ///
-/// It allows one try, so a guess succeeds once in 10^9. The last copy is wiped when it is released; texts are not.
+/// The last copy is wiped when it is released; texts are not.
 package struct PairingCode: Sendable {
-    /// Digits in a code.
+    /// Digits in a code that makes a contact.
     package static let digitCount = 9
 
-    /// The digits, ASCII.
-    let digits: SecretBytes
+    /// The digits, or the normal form of a spoken code, ASCII.
+    let secret: SecretBytes
+    package let purpose: PairingPurpose
 
     private init(digits: SecretBytes) {
-        self.digits = digits
+        (secret, purpose) = (digits, .contact)
+    }
+
+    /// - Parameter isSender: whether the side that shows the code sends.
+    package init(_ spoken: SpokenCode, shownBySender isSender: Bool) {
+        secret = SecretBytes(Array(spoken.text.utf8))
+        purpose = isSender ? .send(nameplate: spoken.nameplate) : .receive(nameplate: spoken.nameplate)
     }
 
     /// A new code from the kernel's generator; each of the 10^9 codes is equally likely.
@@ -38,13 +46,13 @@ package struct PairingCode: Sendable {
         self.init(digits: SecretBytes(digits))
     }
 
-    /// The code for display: `123-456-789`.
+    /// The code for display: `123-456-789`, or `7-pumpkin-sausage`.
     package var text: String {
         var text = ""
-        digits.withBytes { digits in
-            for (index, digit) in digits.enumerated() {
-                if index > 0, index.isMultiple(of: 3) { text += "-" }
-                text.unicodeScalars.append(Unicode.Scalar(digit))
+        secret.withBytes { characters in
+            for (index, character) in characters.enumerated() {
+                if purpose == .contact, index > 0, index.isMultiple(of: 3) { text += "-" }
+                text.unicodeScalars.append(Unicode.Scalar(character))
             }
         }
         return text

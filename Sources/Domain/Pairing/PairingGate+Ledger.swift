@@ -23,8 +23,10 @@ extension PairingGate.Ledger {
         guard let opening else { return .failure(tries.locked(at: now) == nil ? .closed : .locked) }
         guard opening.peer == nil || opening.peer == peer else { return .failure(.closed) }
         switch (message, opening.method) {
-        case (.commit, .compare), (.share, .code): break
-        case (.commit, .code), (.share, .compare): return .failure(.closed)
+        case (.commit, .compare): break
+        // A code for another purpose is no try.
+        case (.share(_, let purpose), .code(let code)) where purpose == code.purpose: break
+        case (.commit, .code), (.share, _): return .failure(.closed)
         default: return .failure(.outOfOrder(message.name))
         }
         guard active == nil else { return .failure(.busy) }

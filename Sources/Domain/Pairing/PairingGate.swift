@@ -103,7 +103,7 @@ package final class PairingGate: Sendable {
     ///
     /// - Parameters:
     ///   - peer: the peer whose key the connection's handshake proved.
-    ///   - exporter: the bytes that the connection exports by `PairingSession.exporterLabel`.
+    ///   - exporter: the bytes that the connection exports by `PairingPurpose.exporterLabel`.
     /// - Returns: the pairing, and the first message.
     /// - Throws: `PairingError` (`sameKey`, `locked` by this peer's own tries, `busy`).
     package func initiate(
@@ -119,7 +119,8 @@ package final class PairingGate: Sendable {
         }
         let ticket = try admission.get()
         return try begin(ticket, now) { () throws(PairingError) in
-            let binding = PairingBinding(initiator: own, responder: peer, exporter: exporter)
+            let binding = PairingBinding(
+                initiator: own, responder: peer, exporter: exporter, purpose: method.purpose)
             return try PairingMachine.initiate(binding, method)
         }
     }
@@ -128,7 +129,7 @@ package final class PairingGate: Sendable {
     ///
     /// - Parameters:
     ///   - peer: the peer whose key the connection's handshake proved.
-    ///   - exporter: the bytes that the connection exports by `PairingSession.exporterLabel`.
+    ///   - exporter: the bytes that the connection exports by `PairingPurpose.exporterLabel`.
     /// - Returns: the pairing, and the answer.
     /// - Throws: `PairingError`; its `reply` is then the answer.
     package func respond(
@@ -140,7 +141,8 @@ package final class PairingGate: Sendable {
         let admission = ledger.withLock { ledger in ledger.admit(message, from: peer, limits, at: now) }
         let (ticket, method) = try admission.get()
         return try begin(ticket, now) { () throws(PairingError) in
-            let binding = PairingBinding(initiator: peer, responder: own, exporter: exporter)
+            let binding = PairingBinding(
+                initiator: peer, responder: own, exporter: exporter, purpose: method.purpose)
             return try PairingMachine.respond(to: message, binding, method)
         }
     }

@@ -7,6 +7,13 @@ package enum PairingMethod: Sendable {
     case compare
     /// One side shows a code, and a user types it on the other side.
     case code(PairingCode)
+
+    package var purpose: PairingPurpose {
+        switch self {
+        case .compare: .contact
+        case .code(let code): code.purpose
+        }
+    }
 }
 
 /// An action for the caller after a message or a user's answer. Actions are done in their order.
@@ -85,7 +92,7 @@ struct PairingMachine: Sendable {
             return (PairingMachine(.initiator, binding, .awaitingNonce(own: nonce)), message.encoded(from: .initiator))
         case .code(let code):
             let spake2 = try binding.spake2(.initiator, code: code)
-            let message = PairingMessage.share(spake2.share)
+            let message = PairingMessage.share(spake2.share, code.purpose)
             return (PairingMachine(.initiator, binding, .awaitingShare(spake2)), message.encoded(from: .initiator))
         }
     }
@@ -100,11 +107,11 @@ struct PairingMachine: Sendable {
             let state = State.awaitingRevelation(commitment: commitment, own: nonce)
             let answer = PairingMessage.nonce(nonce)
             return (PairingMachine(.responder, binding, state), answer.encoded(from: .responder))
-        case (.share(let share), .code(let code)):
+        case (.share(let share, _), .code(let code)):
             let spake2 = try binding.spake2(.responder, code: code)
             let proofs = try binding.proofs(spake2, share: share)
             let state = State.awaitingProof(expected: proofs.a, own: proofs.b)
-            let answer = PairingMessage.share(spake2.share)
+            let answer = PairingMessage.share(spake2.share, code.purpose)
             return (PairingMachine(.responder, binding, state), answer.encoded(from: .responder))
         default:
             throw .outOfOrder(message.name)
@@ -160,7 +167,7 @@ struct PairingMachine: Sendable {
             state = .comparing(comparison, said: said, heard: true)
             return advance()
 
-        case (.awaitingShare(let spake2), .share(let share)):
+        case (.awaitingShare(let spake2), .share(let share, _)):
             isTry = true
             let proofs = try binding.proofs(spake2, share: share)
             state = .awaitingProof(expected: proofs.b, own: proofs.a)

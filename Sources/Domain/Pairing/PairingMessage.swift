@@ -24,10 +24,12 @@ enum PairingMessage: Hashable, Sendable {
     case agree([UInt8])
     /// This side's user confirmed this comparison.
     case confirm([UInt8])
-    /// A public share of SPAKE2.
-    case share([UInt8])
+    /// A public share of SPAKE2, for a purpose.
+    case share([UInt8], PairingPurpose)
     /// A key confirmation of SPAKE2.
     case prove([UInt8])
+    /// After both proofs of a spoken code: the transfer can be taken, or the place to take it is reached.
+    case ready
     /// The end of the pairing, from either side, at any time.
     case refused(PairingRefusal)
 
@@ -41,6 +43,7 @@ enum PairingMessage: Hashable, Sendable {
         case .confirm: "a confirmation"
         case .share: "a share"
         case .prove: "a proof"
+        case .ready: "a readiness"
         case .refused: "a refusal"
         }
     }
@@ -56,6 +59,7 @@ private struct WireMessage: Codable {
         case confirm
         case share
         case prove
+        case ready
         case refused
     }
 
@@ -64,6 +68,30 @@ private struct WireMessage: Codable {
     var step: Step
     var value: String?
     var reason: String?
+    /// Of a share for a transfer: whether the side that shows the code sends or receives, and the code's number.
+    var code: Direction?
+    var nameplate: Int?
+
+    enum Direction: String, Codable {
+        case send
+        case receive
+    }
+
+    /// - Throws: `PairingError` (`malformed`).
+    func purpose() throws(PairingError) -> PairingPurpose {
+        guard let code else { return .contact }
+        guard let nameplate, SpokenCode.nameplates.contains(nameplate) else { throw .malformed("it has no nameplate") }
+        return code == .send ? .send(nameplate: nameplate) : .receive(nameplate: nameplate)
+    }
+
+    mutating func note(_ purpose: PairingPurpose) {
+        nameplate = purpose.nameplate
+        switch purpose {
+        case .contact: code = nil
+        case .send: code = .send
+        case .receive: code = .receive
+        }
+    }
 }
 
 extension PairingMessage {
@@ -84,6 +112,10 @@ extension PairingMessage {
             return
         }
         guard message.from == sender else { throw .malformed("it is not from the \(sender)") }
+        if message.step == .ready {
+            self = .ready
+            return
+        }
         let count = message.step == .share ? P256.pointBytes : KeyDerivation.hashBytes
         guard let text = message.value, let value = Hexadecimal.bytes(text, count: count) else {
             throw .malformed("its value is not \(count) bytes")
@@ -94,8 +126,9 @@ extension PairingMessage {
         case .reveal: self = .reveal(value)
         case .agree: self = .agree(value)
         case .confirm: self = .confirm(value)
-        case .share: self = .share(value)
+        case .share: self = .share(value, try message.purpose())
         case .prove: self = .prove(value)
+        case .ready: self = .ready
         case .refused: self = .refused(.failed)
         }
     }
@@ -112,8 +145,9 @@ extension PairingMessage {
             case .reveal(let value): (.reveal, value)
             case .agree(let value): (.agree, value)
             case .confirm(let value): (.confirm, value)
-            case .share(let value): (.share, value)
+            case .share(let value, _): (.share, value)
             case .prove(let value): (.prove, value)
+            case .ready: (.ready, nil)
             case .refused: (.refused, nil)
             }
         var message = WireMessage(step: step)
@@ -123,6 +157,7 @@ extension PairingMessage {
             message.from = sender
             message.value = value.map { Hexadecimal.text($0) }
         }
+        if case .share(_, let purpose) = self { message.note(purpose) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         do {

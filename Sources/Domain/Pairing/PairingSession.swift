@@ -14,11 +14,7 @@ private import Synchronization
 ///
 /// A pairing belongs to its connection: it must not receive messages of another connection.
 package final class PairingSession: Sendable {
-    /// The TLS exporter label (RFC 8446, section 7.5) of the `exporterBytes` that bind a pairing to its connection. The
-    /// context is empty. The label begins as RFC 5705, section 4, requires for private use.
-    package static let exporterLabel = "EXPERIMENTAL Waft pairing 1"
-
-    /// Bytes of the exporter.
+    /// Bytes that TLS exports by `PairingPurpose.exporterLabel`.
     package static let exporterBytes = 32
 
     private struct State {

@@ -17,6 +17,9 @@ package struct SecureConnection<Output: Sendable>: Sendable {
     /// The certificate whose key the peer has proved to hold; nil if it has proved none.
     package let certificateFingerprint: CertificateFingerprint?
 
+    /// The protocol that both sides agreed on by ALPN (RFC 7301); nil for none.
+    package let applicationProtocol: String?
+
     /// The peer's address: for logs and for the user, never to decide its identity (security rule 1).
     package let remoteAddress: SocketAddress?
 

@@ -28,6 +28,8 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case denied(String)
     /// To `reloadSettings`.
     case settings(SettingsLine)
+    /// To `permit`: the transfer is taken at this port.
+    case listening(port: Int)
     /// How a pairing stands.
     case pairing(PairingProgress)
     /// How a page for guests stands.

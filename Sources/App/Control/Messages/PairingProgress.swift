@@ -12,6 +12,8 @@ package struct PairingProgress: Codable, Sendable, Equatable {
         /// The user said yes; the other side has not.
         case confirmed
         case paired
+        /// A spoken code was right on both sides: the transfer can begin.
+        case met
         case failed
     }
 
@@ -20,11 +22,18 @@ package struct PairingProgress: Codable, Sendable, Equatable {
     /// Another one at each change.
     package var revision = 0
     package var phase = Phase.waiting
-    /// The one-time code, `123-456-789`: in the answer to `open` only.
+    /// The one-time code, `123-456-789` or `7-pumpkin-sausage`: in the answer to `open` only.
     package var code: String?
     package var peer: PairingPeerLine?
     package var comparison: CompareLine?
     package var paired: PairedLine?
+    /// The address from which the peer came, and, if it receives, the port at which it takes the transfer.
+    package var address: String?
+    package var port: Int?
+    /// The beginning of the key that those see who ask for the code's nameplate: in the answer to `open` only.
+    package var shownKey: String?
+    /// The transfer that the peer sends by a spoken code.
+    package var transfer: String?
     package var failure: PairingEndError?
 
     package init(ticket: Int) {

@@ -11,6 +11,8 @@ package enum PairingRequest: Codable, Sendable, Equatable {
     case answer(ticket: Int, isSame: Bool)
     /// Ends pairing mode, and a pairing that is under way.
     case close(ticket: Int)
+    /// Lets one transfer in, whose sender has proved by a spoken code to be the one that the user means.
+    case permit(transfer: String, peer: String)
 }
 
 /// How pairing mode is to be opened.
@@ -20,6 +22,10 @@ package struct PairingOpening: Codable, Sendable, Equatable {
         case compare
         /// This side shows a code, and it is typed on the other.
         case code
+        /// This side shows a spoken code and sends.
+        case send
+        /// This side shows a spoken code and receives.
+        case receive
     }
 
     package var method: Method
@@ -27,10 +33,21 @@ package struct PairingOpening: Codable, Sendable, Equatable {
     package var seconds: Double
     /// The name for the contact here; nil for the name that the peer gives itself.
     package var name: String?
+    /// How many words a spoken code has.
+    package var words: Int?
+    /// The transfer that this side sends by a spoken code.
+    package var transfer: String?
 
     package init(method: Method, seconds: Double, name: String?) {
         self.method = method
         self.seconds = seconds
         self.name = name
+    }
+
+    /// By a spoken code.
+    /// - Parameter transfer: the one that this side sends; nil if it receives.
+    package init(words: Int, transfer: String?, seconds: Double) {
+        (method, self.seconds) = (transfer == nil ? .receive : .send, seconds)
+        (self.words, self.transfer) = (words, transfer)
     }
 }

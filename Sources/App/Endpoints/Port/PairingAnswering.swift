@@ -1,7 +1,8 @@
 package import Pairing
+package import SecureTransport
 package import Sharing
 
-/// Answers the peers that want to pair with this receiver.
+/// Answers the peers that want to pair with this receiver, or have a code for one transfer.
 package protocol PairingAnswering: Sendable {
     /// Whether strangers may come: then they may know who this is.
     var isOpen: Bool { get }
@@ -10,10 +11,20 @@ package protocol PairingAnswering: Sendable {
     func changes() -> AsyncStream<Void>
 
     /// The answering side for one connection.
-    /// - Parameter exporter: as in `PairingConnection`.
+    /// - Parameters:
+    ///   - address: of the peer, for the user; nil if unknown.
+    ///   - exporter: as in `PairingConnection`.
     func responder(
-        for peer: PeerID, exporter: @escaping @Sendable () async throws -> [UInt8]
+        for peer: PeerID, at address: DialAddress?,
+        exporter: @escaping @Sendable (PairingPurpose) async throws -> [UInt8]
     ) -> any PairingResponding
+
+    /// Whether this side shows a spoken code of this nameplate; nil if it has been asked too often.
+    func shows(nameplate: Int, to asker: AddressKey?) -> Bool?
+
+    /// The identity that is shown to those who ask for a nameplate. It tells nothing of this side.
+    /// - Throws: `IdentityError`.
+    func identityForAskers() throws -> Identity
 }
 
 /// The answering side of pairing on one connection.

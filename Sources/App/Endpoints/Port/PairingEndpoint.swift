@@ -1,4 +1,5 @@
 package import Pairing
+package import SecureTransport
 package import Sharing
 
 /// An endpoint over which two peers can compare their keys.
@@ -11,15 +12,40 @@ package protocol PairingEndpoint: Endpoint {
     ) async throws -> Result
 }
 
+/// An endpoint whose peers can be asked for the nameplate of a spoken code. Asking shows nobody's identity.
+package protocol CodeEndpoint: PairingEndpoint {
+    /// Asks the peers in view for a nameplate, and returns those that show it: each once, by the key that it shows to
+    /// those who ask. Ends soon after the first one.
+    /// - Parameter limit: how long to look.
+    /// - Throws: `TransferError` `stopping` if no peer claims it, and one was asked too often.
+    func claims(of nameplate: Int, within limit: Duration) async throws(TransferError) -> [CodeClaim]
+
+    /// Asks one peer.
+    /// - Returns: nil if it does not show it.
+    /// - Throws: `DialError`, `HTTPError`, `TransferError` if it cannot be asked.
+    func claim(of nameplate: Int, at target: PeerTarget, within limit: Duration) async throws -> CodeClaim?
+}
+
+/// A peer that says to show a spoken code of a nameplate.
+package struct CodeClaim: Sendable {
+    package let target: PeerTarget
+    /// It is no identity: the same peer shows another one later.
+    package let shownKey: PeerID
+
+    package init(_ target: PeerTarget, shownKey: PeerID) { (self.target, self.shownKey) = (target, shownKey) }
+}
+
 /// An open connection to a peer whose key is proved, for pairing.
 ///
 /// Used by one task, but for `close`.
 package protocol PairingConnection {
     var peer: PeerID { get }
     var isOpen: Bool { get }
+    /// Where the peer is; nil if unknown.
+    var address: DialAddress? { get }
 
-    /// The key material for `PairingSession.exporterLabel` (RFC 5705): the same on both sides of this connection only.
-    func exporter() async throws -> [UInt8]
+    /// The key material for `PairingPurpose.exporterLabel` (RFC 5705): the same on both sides of this connection only.
+    func exporter(_ purpose: PairingPurpose) async throws -> [UInt8]
 
     /// Sends a letter and waits for the answer.
     /// - Parameters:

@@ -5,6 +5,12 @@ package import Sharing
 package protocol VisibilityReading: Sendable {
     var visibility: Visibility { get }
 
+    /// Whether connections are taken: at any visibility but `off`, and while a spoken code is shown or lets a transfer in.
+    var isListening: Bool { get }
+
+    /// Whether others can find this receiver: at any visibility but `off`, and while a spoken code is shown.
+    var isFound: Bool { get }
+
     /// Waits until the visibility is as wanted, or the task is cancelled. Asks again after each change of the settings
     /// too.
     func wait(until wanted: @Sendable (Visibility) -> Bool) async
@@ -20,6 +26,9 @@ package protocol VisibilityReading: Sendable {
 }
 
 extension VisibilityReading {
+    package var isListening: Bool { visibility != .off }
+    package var isFound: Bool { visibility != .off }
+
     /// Runs `body` until a condition holds, or the task is cancelled.
     func run(
         until isOver: @escaping @Sendable (Visibility) -> Bool, _ body: @escaping @Sendable () async -> Void

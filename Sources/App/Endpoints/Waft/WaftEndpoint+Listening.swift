@@ -17,9 +17,9 @@ extension WaftEndpoint {
         // The port that was bound last; 0 for none.
         var last = 0
         while !Task.isCancelled {
-            guard host.visibility.visibility != .off else {
+            guard host.visibility.isListening else {
                 host.report(EndpointStatus("off: not visible"))
-                await sockets.turningAway(dialect) { await host.visibility.wait { $0 != .off } }
+                await sockets.turningAway(dialect) { await host.visibility.wait { _ in host.visibility.isListening } }
                 continue
             }
             last = try await listenWhileVisible(host, before: last)
@@ -40,19 +40,20 @@ extension WaftEndpoint {
                     return .ofListener
                 }
             }
-            var listener = try await bind(before: before)
+            var listener = try await bind(before: before, host)
             serve(listener)
             while true {
                 let (port, wanted) = (listener.port, settings.current.port)
                 group.addTask {
-                    await host.visibility.run(until: { $0 == .off || settings.current.port != wanted }) {
-                        await announce(port: port, host)
+                    let isOver: @Sendable () -> Bool = {
+                        !host.visibility.isListening || settings.current.port != wanted
                     }
+                    await host.visibility.run(until: { _ in isOver() }) { await announce(port: port, host) }
                     return .ofAnnouncement
                 }
                 while try await group.next() == .ofListener {}
-                guard !Task.isCancelled, host.visibility.visibility != .off else { return port }
-                guard let next = try await bind(insteadOf: port) else { continue }
+                guard !Task.isCancelled, host.visibility.isListening else { return port }
+                guard let next = try await bind(insteadOf: port, host) else { continue }
                 serve(next)
                 await listener.stopAccepting()
                 listener = next
@@ -95,9 +96,15 @@ extension WaftEndpoint {
     private static func attend(
         _ connection: SecureConnection<HTTPServer.Connection>, _ server: WaftServer, _ host: ReceivingHost
     ) async {
-        let responder = host.pairing?.responder(for: connection.peerID) {
+        if connection.applicationProtocol == WaftDialect.codeALPN {
+            return await NameplateServer.serve(connection.output) { nameplate in
+                host.pairing?.shows(nameplate: nameplate, to: connection.place?.address) ?? false
+            }
+        }
+        let address = connection.remoteAddress.flatMap { DialAddress(of: $0) }
+        let responder = host.pairing?.responder(for: connection.peerID, at: address) { purpose in
             try await connection.exportKeyingMaterial(
-                label: PairingSession.exporterLabel, context: [], length: PairingSession.exporterBytes)
+                label: purpose.exporterLabel, context: [], length: PairingSession.exporterBytes)
         }
         var pairing: PairingPort?
         if let responder { pairing = { await responder.answer($0) } }
@@ -110,10 +117,10 @@ extension WaftEndpoint {
     /// The passed socket, or else the port that was set, or else the usual one, or else any.
     /// - Parameter before: the port before it was closed for a while: the same again, also if any port would have done
     ///   at first; 0 for none.
-    private func bind(before: Int) async throws -> SecureListener {
+    private func bind(before: Int, _ host: ReceivingHost) async throws -> SecureListener {
         let port = settings.current.port
         if let passed = sockets[dialect] {
-            let listener = try await bind(0, passed: passed)
+            let listener = try await bind(0, host, passed: passed)
             if let port, Int(port) != listener.port, before == 0 {
                 logger.notice(
                     "the socket of the service manager is used, not the port of the settings",
@@ -122,23 +129,23 @@ extension WaftEndpoint {
             return listener
         }
         let mayStay = [nil, 0, UInt16(before)].contains(port)
-        if before > 0, mayStay, let listener = try? await bind(before) { return listener }
-        if let port { return try await bind(Int(port)) }
+        if before > 0, mayStay, let listener = try? await bind(before, host) { return listener }
+        if let port { return try await bind(Int(port), host) }
         do {
-            return try await bind(Int(WaftDialect.defaultPort))
+            return try await bind(Int(WaftDialect.defaultPort), host)
         } catch let error as ListenerError where error.code == .addressInUse {
             logger.info("the default port is in use", metadata: ["port": "\(WaftDialect.defaultPort)"])
-            return try await bind(0)
+            return try await bind(0, host)
         }
     }
 
     /// - Returns: nil if the open port is as the settings want it, or theirs cannot be opened.
-    private func bind(insteadOf open: Int) async throws -> SecureListener? {
+    private func bind(insteadOf open: Int, _ host: ReceivingHost) async throws -> SecureListener? {
         let port = settings.current.port
         let wanted = Int(port ?? WaftDialect.defaultPort)
         guard sockets[dialect] == nil, ![0, open].contains(wanted) else { return nil }
         do {
-            return try await bind(wanted)
+            return try await bind(wanted, host)
         } catch let error as ListenerError {
             // If none is set, any will do. One that is set was free when the settings were read.
             if port != nil {
@@ -148,14 +155,31 @@ extension WaftEndpoint {
         }
     }
 
-    private func bind(_ port: Int, passed: Int32? = nil) async throws -> SecureListener {
-        var configuration = SecureListener.Configuration(port: port, identity: identity, profile: Self.profile)
+    private func bind(_ port: Int, _ host: ReceivingHost? = nil, passed: Int32? = nil) async throws -> SecureListener {
+        var profile = Self.profile
+        if let pairing = host?.pairing {
+            profile.applicationProtocols.append(WaftDialect.codeALPN)
+            profile.otherIdentity = .init(for: WaftDialect.codeALPN) { try pairing.identityForAskers() }
+        }
+        var configuration = SecureListener.Configuration(port: port, identity: identity, profile: profile)
         configuration.passed = passed
         return try await SecureListener.bind(configuration, group: .singleton, logger: logger)
     }
 
-    /// Publishes the service while discovery is on, and withdraws it when the task is cancelled.
+    /// Publishes the service while it may be found, until the task is cancelled.
     private func announce(port: Int, _ host: ReceivingHost) async {
+        while !Task.isCancelled {
+            if host.visibility.isFound {
+                await host.visibility.run(until: { _ in !host.visibility.isFound }) { await publish(port: port, host) }
+            } else {
+                host.report(EndpointStatus(port: port, "off: not visible", isReady: true))
+                await host.visibility.wait { _ in host.visibility.isFound }
+            }
+        }
+    }
+
+    /// Publishes the service while discovery is on, and withdraws it when the task is cancelled.
+    private func publish(port: Int, _ host: ReceivingHost) async {
         // Others can connect by address while the name is still being probed.
         host.report(EndpointStatus(port: port, "being published", isReady: true))
         await directory.announce(

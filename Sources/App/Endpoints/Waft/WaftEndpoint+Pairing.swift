@@ -28,11 +28,12 @@ private struct WaftPairingConnection: PairingConnection {
     let channel: any Channel
 
     var isOpen: Bool { channel.isActive }
+    var address: DialAddress? { channel.remoteAddress.flatMap { DialAddress(of: $0) } }
 
-    func exporter() async throws -> [UInt8] {
+    func exporter(_ purpose: PairingPurpose) async throws -> [UInt8] {
         try await channel.eventLoop.submit { [channel] in
             try channel.tlsHandler().exportKeyingMaterial(
-                label: PairingSession.exporterLabel, context: [], length: PairingSession.exporterBytes)
+                label: purpose.exporterLabel, context: [], length: PairingSession.exporterBytes)
         }.get()
     }
 

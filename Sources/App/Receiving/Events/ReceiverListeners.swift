@@ -20,6 +20,8 @@ struct ReceiverListeners: Sendable {
     let awake: TransfersAwake
     let moving: MovingTransfers
     let waits = LockWaits()
+    /// The transfers that the user lets in by spoken codes.
+    let permits = TransferPermits()
     private let all: Listeners<ReceiverEvent>
 
     /// - Parameters:
@@ -49,6 +51,7 @@ struct ReceiverListeners: Sendable {
             },
             { reports?.saw($0) },
             Self.ofTransfers(waits.hear),
+            Self.ofTransfers { [permits] in permits.hear($0) },
         ])
     }
 

@@ -16,6 +16,8 @@ extension PairingAcceptance {
                 try await answering(ticket, isSame)
             case .close(let ticket):
                 close(ticket)
+            // The receiver's own.
+            case .permit: return .refused("nothing is let in here")
             }
             return .done
         } catch {

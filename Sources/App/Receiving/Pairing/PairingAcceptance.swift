@@ -4,6 +4,7 @@ import Executors
 import Lines
 import Logging
 import Pairing
+import SecureTransport
 import Sending
 import Sharing
 import Streams
@@ -21,8 +22,10 @@ final class PairingAcceptance: Sendable {
     /// Threads that may derive keys and wait for the disk.
     let blocking: BlockingExecutor
     private let contacts: ContactBook
+    private let permits: TransferPermits
     private let logger: Logger
     private let state = Mutex(State())
+    private let askers = CodeAskers()
 
     /// How long a command may be silent.
     private static let timeout: Duration = .seconds(30)
@@ -49,6 +52,8 @@ final class PairingAcceptance: Sendable {
     private struct Opening {
         let method: PairingMethod
         let name: ContactName?
+        /// The transfer that this side sends by a spoken code.
+        let transfer: TransferID?
         let until: ContinuousClock.Instant
         var heard: ContinuousClock.Instant
         var standing: PairingProgress
@@ -56,14 +61,16 @@ final class PairingAcceptance: Sendable {
         var responder: PairingResponder?
         var calledItself: String?
 
-        var isOver: Bool { standing.phase == .paired || standing.phase == .failed }
+        var isOver: Bool { [.paired, .met, .failed].contains(standing.phase) }
+        var isByCode: Bool { method.purpose != .contact }
         var isAbandoned: Bool { heard + PairingAcceptance.timeout < .now }
     }
 
     init(
         own: PeerID, name: @escaping @autoclosure @Sendable () -> String, contacts: ContactBook,
-        blocking: BlockingExecutor, logger: Logger
+        permits: TransferPermits = TransferPermits(), blocking: BlockingExecutor, logger: Logger
     ) {
+        self.permits = permits
         desk = PairingGate(own: own)
         naming = name
         self.contacts = contacts
@@ -73,9 +80,20 @@ final class PairingAcceptance: Sendable {
 
     /// Whether strangers may come: then they may know who this is.
     var isOpen: Bool {
-        let isHeard = state.withLock { state in state.opening.map { !$0.isAbandoned } ?? false }
+        let isHeard = state.withLock { state in state.opening.map { !$0.isAbandoned && !$0.isByCode } ?? false }
         return isHeard && desk.standing(now: .now).openUntil != nil
     }
+
+    /// Whether a spoken code is shown, or the peer that has typed it is still connected.
+    var showsCode: Bool {
+        state.withLock { state in
+            guard let opening = state.opening, opening.isByCode, !opening.isAbandoned else { return false }
+            return !opening.isOver || opening.responder != nil
+        }
+    }
+
+    /// The purpose of the pairing that would begin now.
+    var purpose: PairingPurpose { state.withLock { $0.opening?.method.purpose } ?? .contact }
 
     func changes() -> AsyncStream<Void> { state.withLock { $0.news.watch() } }
 
@@ -97,7 +115,7 @@ final class PairingAcceptance: Sendable {
         } catch {
             throw PairingEndError(.failed, error.description)
         }
-        let code = wanted.method == .code ? PairingCode.random() : nil
+        let code = Self.code(wanted)
         let method = code.map { PairingMethod.code($0) } ?? .compare
         let now = ContinuousClock.now
         let seconds = wanted.seconds.isFinite ? min(max(wanted.seconds, 1), 600) : 600
@@ -109,11 +127,24 @@ final class PairingAcceptance: Sendable {
         }
         var standing = PairingProgress(ticket: Int.random(in: 1...(1 << 52)))
         state.withLock { state in
-            state.opening = Opening(method: method, name: name, until: until, heard: now, standing: standing)
+            state.opening = Opening(
+                method: method, name: name, transfer: wanted.transfer.flatMap { TransferID($0) }, until: until,
+                heard: now, standing: standing)
             state.news.send(())
         }
         standing.code = code?.text
+        if method.purpose != .contact { standing.shownKey = try? askers.identity(isPinned: true).peerID.short }
         return standing
+    }
+
+    private static func code(_ wanted: PairingOpening) -> PairingCode? {
+        switch wanted.method {
+        case .compare: return nil
+        case .code: return .random()
+        case .send, .receive:
+            let words = min(max(wanted.words ?? 2, SpokenCode.wordCounts.lowerBound), SpokenCode.wordCounts.upperBound)
+            return PairingCode(.random(words: words), shownBySender: wanted.method == .send)
+        }
     }
 
     /// - Returns: nil for a ticket of another time.
@@ -212,7 +243,8 @@ final class PairingAcceptance: Sendable {
         state.withLock { state in
             state.opening?.responder = responder
             state.opening?.calledItself = name
-            state.change { ($0.phase, $0.peer) = (.trying, peer) }
+            let address = responder.address?.host
+            state.change { ($0.phase, $0.peer, $0.address) = (.trying, peer, address) }
         }
     }
 
@@ -229,13 +261,54 @@ final class PairingAcceptance: Sendable {
         }
     }
 
-    /// Stores a peer that was verified.
+    /// The opening for which a peer has come; nil if it has been given up.
+    private func opening(_ responder: PairingResponder) -> Opening? {
+        state.withLock { state in state.opening?.responder === responder ? state.opening : nil }
+    }
+
+    /// Stores a peer that was verified, or lets its transfer in.
+    /// - Parameter transfer: that the peer sends by a spoken code.
     /// - Returns: whether that worked.
-    func verified(_ responder: PairingResponder) -> Bool {
-        let opening = state.withLock { state in
-            state.opening?.responder === responder ? state.opening : nil
+    func verified(_ responder: PairingResponder, transfer: TransferID?) -> Bool {
+        guard let opening = opening(responder) else { return false }
+        switch opening.method.purpose {
+        case .contact: return store(responder, opening)
+        // The peer says yet where it takes the transfer.
+        case .send: return true
+        case .receive:
+            guard let transfer else { return false }
+            permits.give(transfer, from: responder.peer, at: .now)
+            state.withLock { $0.change { ($0.phase, $0.transfer) = (.met, "\(transfer)") } }
+            return true
         }
-        guard let opening else { return false }
+    }
+
+    /// The transfer that a peer may take, once it has proved to know the code.
+    func transfer(for responder: PairingResponder) -> TransferID? { opening(responder)?.transfer }
+
+    /// A peer that has proved to know the code takes the transfer at a port.
+    /// - Returns: whether the transfer can begin.
+    func met(_ responder: PairingResponder, at port: UInt16, callingItself name: String?) -> Bool {
+        guard let opening = opening(responder), !opening.isOver, opening.transfer != nil else { return false }
+        let introduction = try? contacts.snapshot().introduction(of: responder.peer, callingItself: name ?? "")
+        let peer = PairingPeerLine(
+            responder.peer, named: introduction?.name ?? PeerName.fit(name ?? ""),
+            isContact: introduction?.isContact ?? false, warning: introduction?.warning)
+        logger.notice("a spoken code was right", metadata: ["peer": "\(responder.peer.short)"])
+        state.withLock { $0.change { ($0.phase, $0.peer, $0.port) = (.met, peer, Int(port)) } }
+        return true
+    }
+
+    /// The connection of a peer is gone.
+    func left(_ responder: PairingResponder) {
+        state.withLock { state in
+            guard state.opening?.responder === responder, state.opening?.isOver == true else { return }
+            state.opening?.responder = nil
+            state.news.send(())
+        }
+    }
+
+    private func store(_ responder: PairingResponder, _ opening: Opening) -> Bool {
         do {
             let contact = try PairedContact.store(
                 responder.peer, in: contacts, wanted: opening.name, calledItself: opening.calledItself,
@@ -274,4 +347,17 @@ final class PairingAcceptance: Sendable {
             return true
         }
     }
+}
+
+// MARK: - Nameplates
+
+extension PairingAcceptance {
+    /// Whether a code of this nameplate is shown and not spent; nil if it has been asked too often.
+    func shows(nameplate: Int, to asker: AddressKey?) -> Bool? {
+        guard askers.mayAsk(asker, at: .now) else { return nil }
+        guard purpose.nameplate == nameplate, showsCode else { return false }
+        return desk.standing(now: .now).openUntil != nil
+    }
+
+    func identityForAskers() throws -> Identity { try askers.identity() }
 }

@@ -1,6 +1,7 @@
 import Control
 import Endpoints
 import Pairing
+import SecureTransport
 import Sending
 import Sharing
 import Synchronization
@@ -11,8 +12,10 @@ import Synchronization
 final class PairingResponder: PairingResponding {
     /// Whose key the connection's handshake proved.
     let peer: PeerID
+    /// From where it has come; nil if unknown.
+    let address: DialAddress?
     private let acceptance: PairingAcceptance
-    private let exporter: @Sendable () async throws -> [UInt8]
+    private let exporter: @Sendable (PairingPurpose) async throws -> [UInt8]
     private let state = Mutex(State())
     /// Answers to the request that waits for the user; ends with the pairing.
     private let answers: AsyncStream<[UInt8]>
@@ -22,12 +25,17 @@ final class PairingResponder: PairingResponding {
         var session: PairingSession?
         /// Ends the pairing at its deadline.
         var watch: Task<Void, Never>?
+        /// The spoken code was right on both sides.
+        var isProved = false
     }
 
-    /// - Parameter exporter: returns the connection's export for `PairingSession.exporterLabel`.
-    init(_ acceptance: PairingAcceptance, peer: PeerID, exporter: @escaping @Sendable () async throws -> [UInt8]) {
+    /// - Parameter exporter: returns the connection's export for `PairingPurpose.exporterLabel`.
+    init(
+        _ acceptance: PairingAcceptance, peer: PeerID, at address: DialAddress? = nil,
+        exporter: @escaping @Sendable (PairingPurpose) async throws -> [UInt8]
+    ) {
         self.acceptance = acceptance
-        self.peer = peer
+        (self.peer, self.address) = (peer, address)
         self.exporter = exporter
         (answers, feed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -36,16 +44,28 @@ final class PairingResponder: PairingResponding {
 
     /// The answer to a message, which can wait for the user; cancelling the task gives the pairing up.
     func answer(_ letter: PairingLetter) async -> PairingLetter {
+        if state.withLock({ $0.isProved }) { return ready(letter) }
         let bytes = await withTaskExecutorPreference(acceptance.blocking) { await self.reply(to: letter) }
-        // A stranger that is turned away does not hear the name.
-        let isUnderWay = state.withLock { $0.session != nil }
-        return PairingLetter(message: bytes, name: isUnderWay ? acceptance.ownName : nil)
+        let (isUnderWay, isProved) = state.withLock { ($0.session != nil, $0.isProved) }
+        // A stranger that is turned away does not hear the name, nor one that has a code to prove.
+        let isNamed = isUnderWay && (isProved || acceptance.purpose == .contact)
+        var answer = PairingLetter(message: bytes, name: isNamed ? acceptance.ownName : nil)
+        if isProved { answer.transfer = acceptance.transfer(for: self) }
+        return answer
+    }
+
+    /// Answers the peer that says where it takes the transfer.
+    private func ready(_ letter: PairingLetter) -> PairingLetter {
+        guard letter.isReady(from: .initiator), let port = letter.port,
+            acceptance.met(self, at: port, callingItself: letter.name)
+        else { return PairingLetter(message: Self.failed) }
+        return .begins
     }
 
     private func reply(to letter: PairingLetter) async -> [UInt8] {
         guard let session = state.withLock(\.session) else { return await begin(letter) }
         do throws(PairingError) {
-            return await perform(try session.receive(letter.message, now: .now), session)
+            return await perform(try session.receive(letter.message, now: .now), session, letter.transfer)
         } catch {
             finish(session)
             return error.reply
@@ -53,7 +73,7 @@ final class PairingResponder: PairingResponding {
     }
 
     private func begin(_ letter: PairingLetter) async -> [UInt8] {
-        guard let exported = try? await exporter() else { return Self.failed }
+        guard let exported = try? await exporter(acceptance.purpose) else { return Self.failed }
         guard acceptance.admits(peer) else { return Self.closed }
         do throws(PairingError) {
             let (session, answer) = try acceptance.desk.respond(
@@ -70,8 +90,10 @@ final class PairingResponder: PairingResponding {
         }
     }
 
-    private func perform(_ actions: [PairingAction], _ session: PairingSession) async -> [UInt8] {
-        if let answer = perform(actions) {
+    private func perform(
+        _ actions: [PairingAction], _ session: PairingSession, _ transfer: TransferID?
+    ) async -> [UInt8] {
+        if let answer = perform(actions, transfer) {
             if session.shown == nil { finish(session) }
             return answer
         }
@@ -82,11 +104,13 @@ final class PairingResponder: PairingResponding {
     }
 
     /// - Returns: the message to send, if there is one yet.
-    private func perform(_ actions: [PairingAction]) -> [UInt8]? {
+    private func perform(_ actions: [PairingAction], _ transfer: TransferID? = nil) -> [UInt8]? {
         for action in actions {
             switch action {
             case .show(let string): acceptance.show(string, self)
-            case .verified: if !acceptance.verified(self) { return Self.failed }
+            case .verified:
+                guard acceptance.verified(self, transfer: transfer) else { return Self.failed }
+                if acceptance.purpose != .contact { state.withLock { $0.isProved = true } }
             case .send(let bytes): return bytes
             }
         }
@@ -97,6 +121,7 @@ final class PairingResponder: PairingResponding {
     func end() {
         guard let session = state.withLock(\.session) else { return }
         finish(session)
+        acceptance.left(self)
     }
 
     // MARK: The user's answer
@@ -143,8 +168,9 @@ final class PairingResponder: PairingResponding {
 
 extension PairingAcceptance: PairingAnswering {
     func responder(
-        for peer: PeerID, exporter: @escaping @Sendable () async throws -> [UInt8]
+        for peer: PeerID, at address: DialAddress?,
+        exporter: @escaping @Sendable (PairingPurpose) async throws -> [UInt8]
     ) -> any PairingResponding {
-        PairingResponder(self, peer: peer, exporter: exporter)
+        PairingResponder(self, peer: peer, at: address, exporter: exporter)
     }
 }

@@ -9,8 +9,8 @@ struct PairingConversation {
     let connection: any PairingConnection
     let session: PairingSession
     let contacts: ContactBook
-    let name: ContactName?
-    let method: Verification.Method
+    /// The transfer that this side sends by a spoken code.
+    var transfer: TransferID?
     let ask: @Sendable (PairingQuestion) async -> Bool?
     let confirmed: @Sendable () -> Void
 
@@ -19,7 +19,16 @@ struct PairingConversation {
     /// Timeout for sending the end to the other side.
     private static let farewell: Duration = .seconds(2)
 
-    func run(_ first: PairingLetter) async throws -> Contact {
+    /// The verified peer.
+    struct Outcome: Sendable {
+        let peer: PeerID
+        /// The name that it gives itself.
+        let name: String?
+        /// The transfer that it sends by a spoken code.
+        let transfer: TransferID?
+    }
+
+    func run(_ first: PairingLetter) async throws -> Outcome {
         let watch = Task { [session, close = connection.close] in
             while session.deadline > .now {
                 do { try await Task.sleep(until: session.deadline, clock: .continuous) } catch { return }
@@ -42,7 +51,7 @@ struct PairingConversation {
         }
     }
 
-    private func converse(_ first: PairingLetter) async throws -> Contact {
+    private func converse(_ first: PairingLetter) async throws -> Outcome {
         var letter = first
         var peerName: String?
         while true {
@@ -57,9 +66,11 @@ struct PairingConversation {
                 confirmed()
             }
             switch actions.first {
-            case .send(let bytes)?: letter = PairingLetter(message: bytes)
-            case .verified(let id)?:
-                return try PairedContact.store(id, in: contacts, wanted: name, calledItself: peerName, method)
+            case .send(let bytes)?:
+                letter = PairingLetter(message: bytes)
+                // By a spoken code this is the proof.
+                letter.transfer = transfer
+            case .verified(let id)?: return Outcome(peer: id, name: peerName, transfer: answer.transfer)
             default: throw PairingEndError(.failed, "the pairing did not finish")
             }
         }

@@ -67,18 +67,19 @@ package struct PairingInitiator: Sendable {
             }
             return try await endpoint.pair(with: target, within: finding) { connection in
                 let (session, first) = try desk.initiate(
-                    with: connection.peer, method, exporter: try await connection.exporter(), now: .now)
+                    with: connection.peer, method, exporter: try await connection.exporter(method.purpose), now: .now)
                 let conversation = PairingConversation(
-                    connection: connection, session: session, contacts: contacts, name: name,
-                    method: Verification.Method(method), ask: ask, confirmed: confirmed)
-                return try await conversation.run(PairingLetter(message: first, name: ownName))
+                    connection: connection, session: session, contacts: contacts, ask: ask, confirmed: confirmed)
+                let outcome = try await conversation.run(PairingLetter(message: first, name: ownName))
+                return try PairedContact.store(
+                    outcome.peer, in: contacts, wanted: name, calledItself: outcome.name, Verification.Method(method))
             }
         } catch {
             throw Self.failure(error)
         }
     }
 
-    private static func failure(_ error: any Error) -> PairingStartError {
+    static func failure(_ error: any Error) -> PairingStartError {
         switch error {
         case let failure as SendError:
             switch failure.code {

@@ -5,25 +5,30 @@ import Sharing
 
 /// A letter is the body of a request or answer (Protocol, section 3.5).
 extension PairingLetter {
-    private struct Name: Decodable {
+    /// The fields beside those of the message.
+    private struct Fields: Codable {
         var name: String?
+        var transfer: String?
+        var port: Int?
     }
 
     init(_ body: ByteBuffer) {
         self.init(message: Array(body.readableBytesView))
         guard (try? JSONBounds.check(body)) != nil,
-            let found = try? JSONDecoder().decode(Name.self, from: Data(message))
+            let found = try? JSONDecoder().decode(Fields.self, from: Data(message))
         else { return }
         name = found.name.map { PeerName.fit($0) }
+        transfer = found.transfer.flatMap { TransferID($0) }
+        port = found.port.flatMap { UInt16(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// The message, with the name as another field if there is room.
+    /// The message, with the other fields if there is room.
     var body: ByteBuffer {
-        guard let name, message.starts(with: #"{""#.utf8), let text = try? JSONEncoder().encode(name) else {
-            return ByteBuffer(bytes: message)
-        }
-        let named = Array(#"{"name":"#.utf8) + text + [UInt8(ascii: ",")] + message.dropFirst()
-        return ByteBuffer(bytes: named.count <= Self.byteLimit ? named : message)
+        let fields = Fields(name: name, transfer: transfer.map { "\($0)" }, port: port.map { Int($0) })
+        guard message.starts(with: #"{""#.utf8), let text = try? WaftDialect.encoder().encode(fields), text.count > 2
+        else { return ByteBuffer(bytes: message) }
+        let whole = Array(text.dropLast()) + [UInt8(ascii: ",")] + message.dropFirst()
+        return ByteBuffer(bytes: whole.count <= Self.byteLimit ? whole : message)
     }
 }
 

@@ -7,6 +7,7 @@ package final class OfferGate: OfferGating {
     private let policy: @Sendable () -> Policy
     private let setting: @Sendable () -> PolicySetting
     private let dayAmount: @Sendable (Offer, PeerID, WallTime) -> UInt64?
+    private let permits: TransferPermits
     private let caps: CapKeeper
 
     /// - Parameters:
@@ -14,13 +15,15 @@ package final class OfferGate: OfferGating {
     ///   - setting: the current time, types, visibility and options of this receiver.
     ///   - dayAmount: bytes received in 24 hours from a peer, including its offer; nil if unknown. Called only if a
     ///     rule or limit needs it; may block on the disk.
+    ///   - permits: the transfers that the user lets in by a spoken code.
     package init(
         book: ContactBook,
         policy: @escaping @Sendable () -> Policy,
         setting: @escaping @Sendable () -> PolicySetting,
         dayAmount: @escaping @Sendable (Offer, PeerID, WallTime) -> UInt64? = { _, _, _ in nil },
-        caps: QuestionCaps.Bounds = .standard
+        permits: TransferPermits = TransferPermits(), caps: QuestionCaps.Bounds = .standard
     ) {
+        self.permits = permits
         self.book = book
         self.policy = policy
         self.setting = setting
@@ -32,7 +35,8 @@ package final class OfferGate: OfferGating {
     package func access(of peer: PeerID, by dialect: Dialect) -> PeerAccess {
         guard let snapshot = try? book.snapshot() else { return .barred(Self.unknowable) }
         let relation = snapshot.relation(of: peer, by: dialect)
-        if let refusal = Policy.refusal(to: relation, setting().seen(by: dialect)) { return .barred(refusal) }
+        let setting = setting().seen(by: dialect).permitting(permits.covers(from: peer, at: .now))
+        if let refusal = Policy.refusal(to: relation, setting) { return .barred(refusal) }
         return relation == .stranger ? .stranger : .contact
     }
 
@@ -44,7 +48,7 @@ package final class OfferGate: OfferGating {
             return Array(repeating: Self.unknowable, count: offer.items.count)
         }
         let relation = snapshot.relation(of: peer, by: offer.dialect)
-        let (policy, setting) = (policy(), setting().seen(by: offer.dialect))
+        let (policy, setting) = (policy(), setting(for: offer, from: peer))
         if let hindrance = hindrance(of: offer, from: peer, relation, policy, setting, .now) {
             return Array(repeating: Self.tooMany(hindrance), count: offer.items.count)
         }
@@ -72,7 +76,7 @@ package final class OfferGate: OfferGating {
                 all: Self.unknowable, because: error.description)
         }
         let introduction = snapshot.introduction(of: peer, callingItself: offer.senderName)
-        let (policy, setting) = (policy(), setting().seen(by: offer.dialect))
+        let (policy, setting) = (policy(), setting(for: offer, from: peer))
         let relation = snapshot.relation(of: peer, by: offer.dialect)
         if let hindrance = hindrance(of: offer, from: peer, relation, policy, setting, now) {
             return Self.flooded(offer, introduction, hindrance)
@@ -84,6 +88,11 @@ package final class OfferGate: OfferGating {
         case .failure(let hindrance): return Self.flooded(offer, introduction, hindrance)
         }
         return answer
+    }
+
+    private func setting(for offer: Offer, from peer: PeerID) -> PolicySetting {
+        let isPermitted = permits.covers(offer.transfer, from: peer, at: .now)
+        return setting().seen(by: offer.dialect).permitting(isPermitted)
     }
 
     private func decided(

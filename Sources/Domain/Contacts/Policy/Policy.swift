@@ -18,6 +18,9 @@ package import Sharing
 /// | 10 | a contact whose policy is `ask` | ask; with `--accept contacts` accept within its limits |
 /// | 11 | a stranger | ask |
 ///
+/// For a transfer that the user lets in by a spoken code (`TransferPermits`) lines 3, 4 and 7 to 11 do not count, nor a rule
+/// `ask`: what no line declines is accepted.
+///
 /// A rule or limit with types covers a folder only if it names a folder type or `public.item`. An item that it accepts
 /// without asking the user must have one of these types by its content too: see `PolicyDecision.admittedAs`.
 ///
@@ -120,8 +123,8 @@ package struct Policy: Hashable, Sendable {
         if case .blocked = relation { return .blocked }
         if setting.receiver == .none { return .nothingTaken }
         switch (setting.visibility, relation) {
-        case (.off, _): return .invisible
-        case (.contacts, .stranger): return .contactsOnly
+        case (.off, _) where !setting.isPermitted: return .invisible
+        case (.contacts, .stranger) where !setting.isPermitted: return .contactsOnly
         default: return relation.contact?.policy == .decline ? .contact : nil
         }
     }
@@ -137,6 +140,7 @@ package struct Policy: Hashable, Sendable {
         _ dialect: Dialect,
         _ setting: PolicySetting
     ) -> (PolicyAction, PolicyDecision.Basis) {
+        if setting.isPermitted, rule?.outcome != .decline { return (.accept, .permit) }
         if let rule, rule.outcome != .accept { return (rule.outcome, .rule(number)) }
         let isOpen = setting.receiver == .everyone
         guard let contact = relation.contact else {

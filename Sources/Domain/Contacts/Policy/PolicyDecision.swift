@@ -20,6 +20,8 @@ package struct PolicyDecision: Sendable {
         /// The option for the receiver as a whole (`--accept`).
         case receiver
         case stranger
+        /// A spoken code lets this transfer in.
+        case permit
     }
 
     package let outcome: PolicyAction
@@ -36,7 +38,7 @@ package struct PolicyDecision: Sendable {
     /// list. Empty if the item was not accepted because of its type. Lists with `public.item` or `public.data` match
     /// everything and are left out.
     package var admittedAs: [[UniformType]] {
-        guard outcome == .accept, !grounds.takesEverything else { return [] }
+        guard outcome == .accept, basis != .permit, !grounds.takesEverything else { return [] }
         var lists: [[UniformType]] = []
         if mismatches.count < rules.count {
             for case .types(let types) in rules[mismatches.count].conditions { lists.append(types) }
@@ -102,6 +104,7 @@ package struct PolicyDecision: Sendable {
         case .contact: "that is the policy of \(name)"
         case .receiver: "this receiver accepts every offer"
         case .stranger: "the sender is a stranger"
+        case .permit: "a spoken code lets this transfer in"
         }
     }
 }

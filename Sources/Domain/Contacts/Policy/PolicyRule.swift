@@ -41,6 +41,8 @@ package struct PolicySetting: Sendable {
     package var visibility: Visibility
     /// The option for this receiver as a whole.
     package var receiver: ReceiverRule
+    /// Whether the user lets this transfer in by a spoken code.
+    var isPermitted = false
 
     package init(
         at: WallTime,
@@ -54,6 +56,13 @@ package struct PolicySetting: Sendable {
         self.registry = registry
         self.visibility = visibility
         self.receiver = receiver
+    }
+
+    /// The same for a transfer that the user has or has not let in.
+    func permitting(_ isPermitted: Bool) -> PolicySetting {
+        var setting = self
+        setting.isPermitted = isPermitted
+        return setting
     }
 
     /// The same for an offer by a dialect: invited peers see this receiver at any visibility.

@@ -8,13 +8,31 @@ import Sharing
 struct ReceiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "receive",
-        abstract: "Receive in the foreground, asking at the terminal.",
+        abstract: "Receive in the foreground, asking at the terminal, or receive one transfer by a code.",
         discussion: """
-            Example: waft receive --accept everyone --once
+            Examples:
+              waft receive --accept everyone --once
+              waft receive 7-pumpkin-sausage   what waft send FILE --code shows on the other machine
+              waft receive --code              show a code, for: waft send FILE --to-code CODE
 
             Ctrl-C ends it. Without a terminal no question is asked: offers wait for waft accept.
+
+            A code may be typed in any case, with spaces, and with words cut after a few letters. Other users of this \
+            machine can see arguments: - reads the code from standard input, --enter-code asks for it, and the variable \
+            WAFT_CODE can hold it. Exit codes with a code: 0 received, 10 no machine shows it, 11 connection lost, \
+            12 wrong words or two machines that say to show it, 15 nobody came in time.
             """
     )
+
+    @Argument(
+        help: ArgumentHelp("Code that the sender shows; - for one from standard input.", valueName: "code"),
+        completion: .spokenCode)
+    var typed: [String] = []
+
+    @Flag(name: .long, help: "Ask for the sender's code at the terminal.")
+    var enterCode = false
+
+    @OptionGroup var code: CodeOptions
 
     @OptionGroup var options: ReceiverOptions
 
@@ -23,6 +41,44 @@ struct ReceiveCommand: AsyncParsableCommand {
 
     func run() async throws {
         let context = try CommandContext(options.apply)
+        let typed = try await typedCode()
+        try code.check(isTyped: typed != nil)
+        if let typed { return try await receive(typed, context.waft) }
+        if code.code { return try await showCode(context.waft) }
+        try await receiveAll(context)
+    }
+
+    /// - Returns: nil if no code is typed.
+    private func typedCode() async throws(CommandError) -> String? {
+        let environment = TypedCode.ofEnvironment()
+        if enterCode { return try await TypedCode.ofTerminal() }
+        if typed == ["-"] { return TypedCode.ofInput() }
+        return typed.isEmpty ? (code.code ? nil : environment) : typed.joined(separator: " ")
+    }
+
+    private func receive(_ text: String, _ waft: Waft) async throws {
+        let typed = try CommandError.of { () throws(WaftError) in try Codes.typed(text) }
+        let search = try self.code.search()
+        let rendering = CodeRendering(json: options.json, isSending: false)
+        rendering.output.note("Looking for the machine that shows \(typed.text) \(Glyph.ellipsis)")
+        try await Self.ending { try await waft.codes.receive(typed, search, rendering.show) }
+    }
+
+    private func showCode(_ waft: Waft) async throws {
+        let rendering = CodeRendering(json: options.json, isSending: false)
+        let (words, time) = (code.words, code.duration)
+        try await Self.ending { try await waft.codes.receive(words: words, for: time, rendering.show) }
+    }
+
+    private static func ending(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        do {
+            try await Interruption.watching(Cancellation(), goodbye: .zero) { try await body() }
+        } catch let failure as WaftError {
+            throw CommandError(failure)
+        }
+    }
+
+    private func receiveAll(_ context: CommandContext) async throws {
         let end = Cancellation()
         let rendering = ReceiverRendering(json: options.json)
         let receiver = context.waft.ownReceiver(isOnce: once) { rendering.show($0) }

@@ -16,6 +16,7 @@ struct SendCommand: AsyncParsableCommand {
             Examples:
               waft send photo.jpg --to kitchen
               waft send notes/ kitchen:
+              waft send plan.pdf --code        shows 7-pumpkin-sausage, for: waft receive 7-pumpkin-sausage
               tar c work | waft send - --name work.tar --to 192.168.1.7
               waft send --url https://example.com --to kitchen --to study
               waft send report.pdf --to kitchen --queue
@@ -41,6 +42,15 @@ struct SendCommand: AsyncParsableCommand {
             "Peer to send to: name, beginning of its id, or host[:port] of a Waft peer. Repeatable.", valueName: "peer"),
         completion: .peers)
     var to: [String] = []
+
+    @OptionGroup var code: CodeOptions
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Send to the machine that shows this code by waft receive --code; - for one from standard input.",
+            valueName: "code"), completion: .spokenCode)
+    var toCode: String?
 
     @Option(
         name: .long,
@@ -150,6 +160,7 @@ struct SendCommand: AsyncParsableCommand {
                 .usage, "--progress does not go with \(json ? "--json, which has events of it" : "--quiet")")
         }
         try delivery.check(isQueued: queue.queue, wait: wait)
+        let typed = try typedCode(names)
         if queue.queue, thumbnail != nil {
             throw CommandError(.usage, "--thumbnail does not go with --queue: the daemon makes the previews")
         }
@@ -172,6 +183,16 @@ struct SendCommand: AsyncParsableCommand {
         if queue.queue, !names.isEmpty {
             return try await leaveToDaemon(sources, paths: paths, to: names, options, context)
         }
+        if typed != nil || code.code {
+            let rendering = SendRendering(
+                json: json, quiet: quiet, progress: progress ?? .bar, peers: 1, sources: sources)
+            let cancellation = Cancellation()
+            return try await send(by: typed, options, context, cancellation, rendering) {
+                peer, options throws(WaftError) in
+                try await context.waft.send(
+                    sources, to: [peer], options, previews: previews, cancellation: cancellation, rendering.show)
+            }
+        }
         // The sources have the words; tens of thousands of them are not listed twice.
         if !queue.queue { (items, paths) = ([], []) }
         let peers = try CommandError.of { () throws(WaftError) in try SharePeers(context.waft) }
@@ -188,6 +209,38 @@ struct SendCommand: AsyncParsableCommand {
                 try await context.waft.send(
                     sources, to: names, by: peers, options, previews: previews, cancellation: cancellation,
                     rendering.show)
+            }
+        }
+        rendering.done(exit)
+        if exit != .done { throw exit.code }
+    }
+
+    /// - Returns: nil if no code is typed at this side.
+    private func typedCode(_ names: [String]) throws(CommandError) -> Codes.Typed? {
+        try code.check(isTyped: toCode != nil)
+        guard code.code || toCode != nil else { return nil }
+        guard names.isEmpty else { throw CommandError(.usage, "a code finds the machine: leave out --to") }
+        guard !queue.queue else {
+            throw CommandError(.usage, "a code is good for minutes, and does not go with --queue")
+        }
+        let text = toCode == "-" ? TypedCode.ofInput() : toCode
+        return try CommandError.of { () throws(WaftError) in try text.map(Codes.typed) }
+    }
+
+    /// Sends by a code that is shown or typed here.
+    private func send(
+        by typed: Codes.Typed?, _ options: SendOptions, _ context: CommandContext, _ cancellation: Cancellation,
+        _ rendering: SendRendering, _ send: @escaping Codes.Sending
+    ) async throws {
+        let (waft, search, words, time) = (context.waft, try code.search(), code.words, code.duration)
+        let codes = CodeRendering(json: json, isSending: true)
+        if !json, !quiet { NetworkNote.say(waft) }
+        let exit = try await Interruption.watching(cancellation) {
+            try await CommandError.catching { () throws(WaftError) in
+                if let typed {
+                    return try await waft.codes.send(by: typed, search, options, codes.show, send: send)
+                }
+                return try await waft.codes.send(words: words, for: time, options, codes.show, send: send)
             }
         }
         rendering.done(exit)

@@ -1,3 +1,5 @@
+internal import Streams
+
 /// A question to the links whose answers come to this question alone: each responder sends its answer at once and to the
 /// port that asked (RFC 6762, 5.1 and 6.7). Lives and is dropped on the loop's thread.
 ///
@@ -16,7 +18,7 @@ final class LinkQuestion {
     private let found: (DiscoveredService) -> Void
     private let id = UInt16.random(in: 1...UInt16.max)
     private var sockets: [MulticastSocket] = []
-    private var rate = DatagramRate()
+    private var rate = RateWindow<[UInt8]>.ofDatagrams
 
     /// - Parameters:
     ///   - type: like `_name._tcp`.

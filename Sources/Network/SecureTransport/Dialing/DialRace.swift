@@ -173,11 +173,14 @@ final class DialRace<Output: Sendable> {
     private func win(_ id: Int, _ channel: any Channel, _ peerID: PeerID) {
         guard !isOver, attempts.removeValue(forKey: id) != nil else { return channel.close(promise: nil) }
         do {
+            let output = try configurePipeline(channel, peerID)
+            let tls = try? channel.tlsHandler()
             let connection = SecureConnection(
                 channel: channel,
-                output: try configurePipeline(channel, peerID),
+                output: output,
                 peerID: peerID,
-                certificateFingerprint: (try? channel.tlsHandler())?.certificateFingerprint,
+                certificateFingerprint: tls?.certificateFingerprint,
+                applicationProtocol: tls?.applicationProtocol,
                 remoteAddress: channel.remoteAddress
             )
             logger.debug("connected: \(Self.description(of: channel))")

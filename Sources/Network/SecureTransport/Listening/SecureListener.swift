@@ -115,12 +115,14 @@ package struct SecureListener: Sendable {
             guard handover.announce() else { return false }
             do {
                 let output = try configurePipeline(channel, peerID)
+                let tls = try? channel.tlsHandler()
                 handover.give(
                     SecureConnection(
                         channel: channel,
                         output: output,
                         peerID: peerID,
-                        certificateFingerprint: (try? channel.tlsHandler())?.certificateFingerprint,
+                        certificateFingerprint: tls?.certificateFingerprint,
+                        applicationProtocol: tls?.applicationProtocol,
                         remoteAddress: channel.remoteAddress,
                         place: place
                     )

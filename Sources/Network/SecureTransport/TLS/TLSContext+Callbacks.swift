@@ -81,8 +81,12 @@ private func clientHelloCallback(
     var count = 0
     let hasProtocols = SSL_client_hello_get0_ext(
         connection, UInt32(TLSEXT_TYPE_application_layer_protocol_negotiation), &contents, &count)
-    if hasProtocols == 1 { return SSL_CLIENT_HELLO_SUCCESS }
-    TLSEngine.attached(to: connection)?.noteMissingProtocols()
-    alert?.pointee = TLS1_AD_NO_APPLICATION_PROTOCOL
-    return SSL_CLIENT_HELLO_ERROR
+    let engine = TLSEngine.attached(to: connection)
+    guard hasProtocols == 1 else {
+        engine?.noteMissingProtocols()
+        alert?.pointee = TLS1_AD_NO_APPLICATION_PROTOCOL
+        return SSL_CLIENT_HELLO_ERROR
+    }
+    let isIdentified = engine?.chooseIdentity(for: UnsafeBufferPointer(start: contents, count: count)) ?? true
+    return isIdentified ? SSL_CLIENT_HELLO_SUCCESS : SSL_CLIENT_HELLO_ERROR
 }

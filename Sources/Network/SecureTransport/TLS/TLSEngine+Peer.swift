@@ -90,6 +90,18 @@ extension TLSEngine {
         return nil
     }
 
+    /// Shows the other identity to a client that offers its protocol alone.
+    /// - Parameter offers: the extension (RFC 7301, section 3.1): the length of the list, then the names.
+    /// - Returns: false if that identity cannot be made or used.
+    func chooseIdentity(for offers: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let other = context.profile.otherIdentity else { return true }
+        let name = Array(other.applicationProtocol.utf8)
+        guard offers.dropFirst(2).elementsEqual([UInt8(clamping: name.count)] + name) else { return true }
+        guard let identity = try? other.identity() else { return false }
+        return SSL_use_certificate(connection, identity.certificate) == 1
+            && SSL_use_PrivateKey(connection, identity.key) == 1
+    }
+
     func noteMissingProtocols() { refusal = .noCommonProtocol(context.profile.applicationProtocols) }
 }
 

@@ -95,6 +95,9 @@ package final class TLSHandler: ChannelDuplexHandler {
     /// See `TLSEngine.certificateFingerprint`.
     package var certificateFingerprint: CertificateFingerprint? { engine.certificateFingerprint }
 
+    /// See `TLSEngine.applicationProtocol`.
+    package var applicationProtocol: String? { engine.applicationProtocol }
+
     /// The cipher suite in use, such as `TLS_AES_128_GCM_SHA256`.
     package var cipherSuite: String? { engine.cipherSuite }
 

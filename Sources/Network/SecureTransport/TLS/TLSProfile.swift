@@ -48,6 +48,20 @@ package struct TLSProfile: Sendable {
     /// The order of cipher suites of TLS 1.3 that this side prefers.
     package var cipherOrder: CipherOrder = .automatic
 
+    /// Another identity for clients that offer one protocol alone.
+    package struct OtherIdentity: Sendable {
+        package let applicationProtocol: String
+        /// Called for each such client, on its event loop.
+        package let identity: @Sendable () throws -> Identity
+
+        package init(for applicationProtocol: String, _ identity: @escaping @Sendable () throws -> Identity) {
+            (self.applicationProtocol, self.identity) = (applicationProtocol, identity)
+        }
+    }
+
+    /// What a server shows to some clients in place of its identity; nil for nothing else.
+    package var otherIdentity: OtherIdentity?
+
     /// TLS 1.3 only, with a P-256 key on both sides.
     package init(applicationProtocols: [String]) {
         self.applicationProtocols = applicationProtocols

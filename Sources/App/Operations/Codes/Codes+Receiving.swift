@@ -1,0 +1,199 @@
+import Contacts
+import Control
+import Lines
+import Pairing
+import Receiving
+import Sending
+import Sharing
+import Streams
+import Synchronization
+
+// A receiver takes the transfer: the one of this home that runs, or else one of this process, which nobody can see.
+
+extension Codes {
+    /// How long the sender may take to begin, and to begin again after its connection was lost.
+    private static let beginning: Duration = .seconds(15)
+    private static let resuming: Duration = .seconds(75)
+
+    /// Receives the transfer of the machine that shows a code.
+    /// - Parameter see: called for each step, from any thread.
+    /// - Throws: `WaftError`: `peerNotFound`, `declined`, `unreachable`, `noAnswer`, `interrupted`.
+    package func receive(
+        _ typed: Typed, _ search: Search, _ see: @escaping @Sendable (Step) -> Void
+    ) async throws(WaftError) {
+        try await withReceiver { () throws(WaftError) in
+            let initiator = try initiator()
+            try await taking(see) { arrivals in
+                do {
+                    let meeting = try await initiator.receive(
+                        typed.code, at: search.place, showing: search.key, finding: search.time
+                    ) { transfer, peer in
+                        arrivals.expect(transfer)
+                        let request = PairingRequest.permit(transfer: transfer.text, peer: peer.text)
+                        switch try await waft.receiver.ask(.pairing(request)) {
+                        case .listening(let port): return UInt16(clamping: port)
+                        case .refused(let reason): throw WaftError(.unexpected, reason)
+                        default: throw WaftError.noAnswer
+                        }
+                    }
+                    see(.met(line(meeting.peer, meeting.name)))
+                } catch let failure as PairingStartError {
+                    throw WaftError(code: failure)
+                }
+            }
+        }
+    }
+
+    /// Shows a code, and receives the transfer of the machine that has typed it.
+    /// - Parameters: as in `show`.
+    /// - Throws: `WaftError`, as `receive` and `show`.
+    package func receive(
+        words: Int, for time: Duration, _ see: @escaping @Sendable (Step) -> Void
+    ) async throws(WaftError) {
+        try await withReceiver { () throws(WaftError) in
+            try await taking(see) { arrivals in
+                let guest = try await show(sending: nil, words: words, for: time, see)
+                guard let transfer = guest.transfer else { throw WaftError.noAnswer }
+                arrivals.expect(transfer)
+            }
+        }
+    }
+
+    func line(_ peer: PeerID, _ name: String?) -> PairingPeerLine {
+        let person = waft.people.person(peer, callingItself: name)
+        return PairingPeerLine(
+            peer, named: person.introduction.name, isContact: person.isContact, warning: person.introduction.warning)
+    }
+
+    /// Watches the receiver from before `begin` until the transfer that it expects is over.
+    private func taking(
+        _ see: @escaping @Sendable (Step) -> Void, _ begin: @escaping @Sendable (ExpectedArrivals) async throws -> Void
+    ) async throws(WaftError) {
+        let arrivals = ExpectedArrivals()
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                defer { group.cancelAll() }
+                group.addTask {
+                    try await waft.receiver.watch { event in
+                        for step in arrivals.steps(of: event) { see(step) }
+                    }
+                    throw WaftError(.notRunning, "the receiver has ended")
+                }
+                group.addTask {
+                    try await begin(arrivals)
+                    try await arrivals.end(beginning: Self.beginning, resuming: Self.resuming)
+                }
+                try await group.next()
+            }
+        } catch let error as WaftError {
+            throw Task.isCancelled ? WaftError(.interrupted, "interrupted") : error
+        } catch is CancellationError {
+            throw WaftError(.interrupted, "interrupted")
+        } catch {
+            throw WaftError(.unexpected, "\(error)")
+        }
+    }
+
+    /// Runs `body` while a receiver of this home runs.
+    func withReceiver<Result: Sendable>(
+        _ body: @escaping @Sendable () async throws(WaftError) -> Result
+    ) async throws(WaftError) -> Result {
+        if try await waft.receiver.askIfRunning(.status) != nil { return try await body() }
+        let receiver = waft.makeReceiver(visibility: .off, observe: { _ in })
+        do {
+            return try await withThrowingTaskGroup(of: Result?.self) { group in
+                defer { group.cancelAll() }
+                group.addTask {
+                    try await receiver.receive()
+                    return nil
+                }
+                group.addTask {
+                    while try await waft.receiver.askIfRunning(.status) == nil {
+                        try await Task.sleep(for: .milliseconds(10))
+                    }
+                    return try await body()
+                }
+                guard let result = try await group.next(), let result else {
+                    throw WaftError(.interrupted, "interrupted")
+                }
+                return result
+            }
+        } catch let failure as ReceiverError {
+            throw WaftError(failure)
+        } catch let error as WaftError {
+            throw error
+        } catch is CancellationError {
+            throw WaftError(.interrupted, "interrupted")
+        } catch {
+            throw WaftError(.unexpected, "\(error)")
+        }
+    }
+}
+
+/// The transfer that a code lets in, as the receiver tells of it.
+private final class ExpectedArrivals: Sendable {
+    private struct State {
+        var transfer: TransferID?
+        /// Whether anything of it has come, and whether it was interrupted.
+        var hasBegun = false
+        var fault: ArrivedLine?
+        var isOver = false
+        let news = Broadcast<Void>(buffer: .bufferingNewest(1))
+    }
+
+    private let state = Mutex(State())
+
+    func expect(_ transfer: TransferID) { state.withLock { $0.transfer = transfer } }
+
+    /// The steps of the expected transfer in an event of the receiver.
+    func steps(of event: ControlEvent) -> [Codes.Step] {
+        state.withLock { state in
+            guard let transfer = state.transfer?.text else { return [] }
+            let step: Codes.Step
+            switch event {
+            case .progress(let line) where line.transfer == transfer: step = .moved(line)
+            case .arrival(let line) where line.transfer == transfer: step = .arrived(line)
+            case .ended(let line) where line.transfer == transfer:
+                step = .ended(line)
+                (state.isOver, state.fault) = (!line.isFailed, line.isFailed ? line : nil)
+                state.news.send(())
+                return [step]
+            default: return []
+            }
+            (state.hasBegun, state.fault) = (true, nil)
+            state.news.send(())
+            return [step]
+        }
+    }
+
+    /// Waits until the transfer is over.
+    /// - Throws: `WaftError` if it does not begin, or was interrupted and does not go on.
+    func end(beginning: Duration, resuming: Duration) async throws {
+        while true {
+            let (isOver, fault, hasBegun, news) = state.withLock { state in
+                (state.isOver, state.fault, state.hasBegun, state.news.watch())
+            }
+            if isOver { return }
+            let limit: Duration? = fault != nil ? resuming : hasBegun ? nil : beginning
+            let timer = limit.map { limit in
+                Task {
+                    do { try await Task.sleep(for: limit) } catch { return false }
+                    self.state.withLock { $0.news.send(()) }
+                    return true
+                }
+            }
+            for await _ in news { break }
+            timer?.cancel()
+            try Task.checkCancellation()
+            guard await timer?.value == true,
+                state.withLock({ !$0.isOver && $0.fault == fault && $0.hasBegun == hasBegun })
+            else { continue }
+            if let fault {
+                throw WaftError(.unreachable, "the transfer broke off: \(fault.reason ?? "the connection was lost")")
+            }
+            throw WaftError(
+                .noAnswer, "the sender does not begin",
+                hint: "its terminal says why; a firewall here may close the port: waft doctor")
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package import Contacts
+import Control
+import Endpoints
+package import Pairing
+import SecureTransport
+package import Sharing
+
+/// Finds the machine that shows a spoken code, and proves to know the code.
+package struct CodeInitiator: Sendable {
+    /// A machine that has proved to know the code, too.
+    package struct Meeting: Sendable {
+        package let peer: PeerID
+        /// The name that it gives itself.
+        package let name: String?
+        /// The address of the connection; nil if unknown.
+        package let place: PeerReference?
+
+        init(_ outcome: PairingConversation.Outcome, over connection: any PairingConnection) {
+            (peer, name) = (outcome.peer, outcome.name)
+            place = connection.address.map { .address(host: $0.hostText, port: UInt16(clamping: $0.port)) }
+        }
+    }
+
+    private let finder: PeerFinder
+    private let contacts: ContactBook
+    private let ownName: String
+    private let desk: PairingGate
+
+    /// - Parameter own: the id of this peer.
+    package init(own: PeerID, finder: PeerFinder, contacts: ContactBook, ownName: String) {
+        (self.finder, self.contacts, self.ownName) = (finder, contacts, ownName)
+        desk = PairingGate(own: own)
+    }
+
+    /// Takes the transfer of the machine that shows a code.
+    /// - Parameters:
+    ///   - place: where it is; nil to look for it.
+    ///   - key: the beginning of the key that it shows to those who ask; nil for any.
+    ///   - time: how long to look for it.
+    ///   - permit: lets a transfer of a peer in, and returns the port at which it is taken.
+    /// - Throws: `PairingStartError`, and the errors of `permit`.
+    package func receive(
+        _ code: SpokenCode, at place: PeerReference?, showing key: String?, finding time: Duration,
+        permit: @escaping @Sendable (TransferID, PeerID) async throws -> UInt16
+    ) async throws -> Meeting {
+        try await meet(code, shownBySender: true, at: place, showing: key, finding: time) { conversation, first in
+            let outcome = try await conversation.run(first)
+            guard let transfer = outcome.transfer else {
+                throw PairingEndError(.failed, "the other side names no transfer")
+            }
+            let port = try await permit(transfer, outcome.peer)
+            let answer = try await conversation.connection.exchange(
+                .ready(at: port, name: ownName), silence: Self.silence, maximum: nil)
+            guard answer.isReady(from: .responder) else {
+                throw PairingEndError(.lost, "the other side does not begin")
+            }
+            return Meeting(outcome, over: conversation.connection)
+        }
+    }
+
+    /// Lets the machine that shows a code take a transfer.
+    /// - Throws: `PairingStartError`.
+    package func send(
+        _ transfer: TransferID, by code: SpokenCode, at place: PeerReference?, showing key: String?,
+        finding time: Duration
+    ) async throws(PairingStartError) -> Meeting {
+        do {
+            return try await meet(code, shownBySender: false, at: place, showing: key, finding: time) {
+                conversation, first in
+                var conversation = conversation
+                conversation.transfer = transfer
+                let outcome = try await conversation.run(first)
+                return Meeting(outcome, over: conversation.connection)
+            }
+        } catch {
+            throw (error as? PairingStartError) ?? PairingInitiator.failure(error)
+        }
+    }
+
+    /// How long the other side, which is a program, may take.
+    private static let silence: Duration = .seconds(15)
+
+    private func meet(
+        _ code: SpokenCode, shownBySender: Bool, at place: PeerReference?, showing key: String?,
+        finding time: Duration,
+        _ body: @escaping @Sendable (PairingConversation, PairingLetter) async throws -> sending Meeting
+    ) async throws -> Meeting {
+        guard let endpoint = finder.endpoints.lazy.compactMap({ $0 as? any CodeEndpoint }).first else {
+            throw PairingStartError(.notFound, "codes are not spoken here")
+        }
+        let claim = try await claim(of: code.nameplate, at: place, showing: key, finding: time, by: endpoint)
+        let typed = PairingMethod.code(PairingCode(code, shownBySender: shownBySender))
+        do {
+            return try await endpoint.pair(with: claim.target, within: Self.silence) { connection in
+                // The name is for one that has proved to know the code.
+                let (session, first) = try desk.initiate(
+                    with: connection.peer, typed, exporter: try await connection.exporter(typed.purpose), now: .now)
+                let conversation = PairingConversation(
+                    connection: connection, session: session, contacts: contacts, ask: { _ in nil }, confirmed: {})
+                return try await body(conversation, PairingLetter(message: first))
+            }
+        } catch let fault as PairingError {
+            throw PairingInitiator.failure(fault)
+        } catch let fault as SendError {
+            throw PairingInitiator.failure(fault)
+        } catch is PairingConnectionError {
+            throw PairingInitiator.failure(PairingConnectionError())
+        }
+    }
+
+    private func claim(
+        of nameplate: Int, at place: PeerReference?, showing key: String?, finding time: Duration,
+        by endpoint: any CodeEndpoint
+    ) async throws -> CodeClaim {
+        var claims: [CodeClaim]
+        do {
+            if let place {
+                let target = try await finder.resolve(place, within: time)
+                claims = try await endpoint.claim(of: nameplate, at: target, within: time).map { [$0] } ?? []
+            } else {
+                claims = try await endpoint.claims(of: nameplate, within: time)
+            }
+        } catch let fault as TransferError where fault.code == .stopping {
+            throw PairingStartError(PairingEndError(.declined, fault.message))
+        } catch let failure as SendError {
+            throw PairingInitiator.failure(failure)
+        } catch is CancellationError {
+            throw PairingStartError(PairingEndError.givenUp)
+        } catch {
+            throw PairingStartError(.notFound, "the machine at \(place?.description ?? "") cannot be asked: \(error)")
+        }
+        if let key { claims.removeAll { !$0.shownKey.short.hasPrefix(key.lowercased()) } }
+        try Task.checkCancellation()
+        guard let claim = claims.first else {
+            throw PairingStartError(.notFound, "no machine shows a code that begins with \(nameplate)")
+        }
+        guard claims.count == 1 else {
+            let keys = claims.map(\.shownKey.short).joined(separator: " and ")
+            throw PairingStartError(
+                PairingEndError(
+                    .declined,
+                    "\(claims.count) machines say to show this code, as \(keys): one of them may be false. The right one "
+                        + "shows its own beside the code: --from KEY"))
+        }
+        return claim
+    }
+}

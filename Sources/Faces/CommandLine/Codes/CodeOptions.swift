@@ -1,0 +1,113 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import Lines
+import Operations
+import Sharing
+
+/// The options of a transfer by a spoken code, at either side.
+struct CodeOptions: ParsableArguments {
+    @Flag(name: .long, help: "Show a code for this one transfer; the other person types it.")
+    var code = false
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("With --code: how many words it has, 2 or 3 (default: 2).", valueName: "number"))
+    var codeWords: Int?
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp(
+            "With --code: seconds, or a time such as 5m, for which it is good (default and most: 10m).",
+            valueName: "time"), transform: Seconds.read)
+    var time: Seconds?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "With a typed code: where the machine is that shows it, if it cannot be found.",
+            valueName: "host[:port]"))
+    var at: String?
+
+    @Option(
+        name: .customLong("from"),
+        help: ArgumentHelp(
+            "With a typed code that several machines say to show: the key beside the right one.", valueName: "key"))
+    var key: String?
+
+    /// The words of a code.
+    var words: Int { codeWords ?? 2 }
+
+    var duration: Duration { time?.duration ?? .seconds(Codes.longest) }
+
+    /// - Parameter isTyped: whether a code is typed at this side.
+    func check(isTyped: Bool) throws(CommandError) {
+        if code, isTyped { throw CommandError(.usage, "a code is shown or typed, not both") }
+        if !code, codeWords != nil || time != nil {
+            throw CommandError(.usage, "--code-words and --for go with --code")
+        }
+        if !isTyped, at != nil || key != nil {
+            throw CommandError(.usage, "--at and --from go with a code that is typed")
+        }
+        if let codeWords, !Codes.wordCounts.contains(codeWords) {
+            throw CommandError(.usage, "--code-words is 2 or 3")
+        }
+        if let time, time.duration > .seconds(Codes.longest) {
+            throw CommandError(.usage, "a code is good for ten minutes at the most")
+        }
+    }
+
+    func search() throws(CommandError) -> Codes.Search {
+        try CommandError.of { () throws(WaftError) in try Codes.Search(at: at, showing: key) }
+    }
+}
+
+/// The code that a person has typed.
+enum TypedCode {
+    /// The variable of the environment that can hold it: other users of the machine see arguments.
+    static let variable = "WAFT_CODE"
+    private static let bytes = 256
+
+    /// The code of the environment. No child of this program sees it from now on.
+    static func ofEnvironment() -> String? {
+        defer { unsetenv(variable) }
+        return ProcessInfo.processInfo.environment[variable].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The first line of standard input.
+    static func ofInput() -> String {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while line.count < bytes, read(STDIN_FILENO, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    /// The line that a person types at the terminal.
+    /// - Throws: `interrupted` on Ctrl-C; `usage` without a terminal.
+    static func ofTerminal() async throws(CommandError) -> String {
+        guard LineReader.hasTerminal else {
+            throw CommandError(.usage, "there is no terminal to type the code at", hint: "waft receive - reads it")
+        }
+        let end = Cancellation()
+        let line = try? await Interruption.watching(end, goodbye: .zero) {
+            Console.shared.prompt("Code: ")
+            return await LineReader.terminalLine()
+        }
+        guard !end.isRequested else { throw CommandError(.interrupted, "cancelled") }
+        Console.shared.answered()
+        return (line ?? nil) ?? ""
+    }
+}
+
+extension CompletionKind {
+    /// A spoken code: its words, one after the other.
+    static var spokenCode: Self {
+        .custom { words, index, _ in
+            guard words.indices.contains(index), case let typed = words[index].lowercased(),
+                let cut = typed.lastIndex(of: "-"), typed.first?.isNumber == true
+            else { return [] }
+            let (before, beginning) = (typed[...cut], String(typed[typed.index(after: cut)...]))
+            return CompletionWords.offered(Codes.words(beginningWith: beginning).map { before + $0 })
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Lines
+import Operations
+import Sharing
+
+/// Shows how a transfer by a spoken code goes: for people, or as JSON events.
+struct CodeRendering: Sendable {
+    let output: OutputOptions
+    /// Whether this side sends.
+    let isSending: Bool
+    private let progress = ReceivingProgress()
+
+    init(json: Bool, isSending: Bool) {
+        (output, self.isSending) = (OutputOptions(json: json), isSending)
+    }
+
+    func show(_ step: Codes.Step) {
+        switch step {
+        case .open(let line):
+            output.show(line)
+            let command = isSending ? "waft receive" : "waft send FILE --to-code"
+            output.note(
+                "On the other machine: \(command) \(line.code ?? "")  (good for one try; shown as \(line.shownKey ?? ""))"
+            )
+        case .spent(let line):
+            output.show(line, as: [])
+            let address = line.address.map { " from \(TerminalText.escaped($0))" } ?? ""
+            output.note("A wrong try\(address): \(TerminalText.escaped(line.reason, limit: 400)). That code is spent.")
+        case .met(let line):
+            output.show(line, as: [])
+            output.note("\(line.peer.line(via: nil)) (\(line.key)) has the same code.")
+            if let warning = line.warning { output.note("  \(TerminalText.escaped(warning, limit: 400))") }
+        case .moved(let line):
+            if output.json { return output.show(line, as: []) }
+            if let text = progress.text(line) { Console.shared.status(text) }
+        case .arrived(let line):
+            guard line.change == .stored else { return output.json ? output.show(line, as: []) : () }
+            Console.shared.endStatus()
+            output.show(line, as: ["\(TerminalText.escaped(line.path, limit: 4_096))  \(ByteCount.text(line.size))"])
+        case .ended(let line):
+            Console.shared.endStatus()
+            output.show(line, as: [])
+            guard let reason = line.reason.map({ TerminalText.escaped($0, limit: 400) }) else { return }
+            output.note(line.isFailed ? "The transfer broke off: \(reason). The sender may resume it." : reason)
+        }
+    }
+}
+
+extension CodeSpentLine: WordedLine {
+    var words: [String] { [] }
+}
