@@ -329,7 +329,7 @@ let package = Package(
                 "CLinuxShims", "ContentCheck", "DBusClient", "Desktop", "Digests", "Discovery", "Executors",
                 "HandlerCatalog", "Handlers", "HookSandbox", "Inbox", "ItemSources", "Pairing", "Previews",
                 "PropertyLists", "Protection", "QRCodes", "Receiving", "Secrets", "Sending", "ServiceManager",
-                "SystemCalls", "UniformTypes", "Programs", logging, nioPosix,
+                "Streams", "SystemCalls", "UniformTypes", "Programs", logging, nioPosix,
             ],
             tests: [logging])
         + module(

@@ -23,11 +23,11 @@ private struct SpecifiedVectors {
 
     func bytes(_ name: String) throws -> [UInt8] { hex(try text(name)) }
 
-    func binding() throws -> PairingBinding {
+    func binding(_ purpose: PairingPurpose = .contact) throws -> PairingBinding {
         PairingBinding(
             initiator: try #require(PeerID(fingerprint: try bytes("initiator"))),
             responder: try #require(PeerID(fingerprint: try bytes("responder"))),
-            exporter: try bytes("exporter"))
+            exporter: try bytes("exporter"), purpose: purpose)
     }
 }
 
@@ -64,5 +64,21 @@ struct VectorTests {
             #expect(Hexadecimal.text(proofs.a) == (try vectors.text("initiator-proof")))
             #expect(Hexadecimal.text(proofs.b) == (try vectors.text("responder-proof")))
         }
+    }
+
+    @Test("are the values derived from a spoken code, for each direction", arguments: [true, false])
+    func spoken(isSender: Bool) throws {
+        let vectors = try SpecifiedVectors()
+        let code = PairingCode(
+            try SpokenCode(text: try vectors.text("spoken-code")), shownBySender: isSender)
+        let binding = try vectors.binding(code.purpose)
+        let name = isSender ? "send" : "receive"
+        let w = try binding.scalar(of: code)
+        #expect(Hexadecimal.text(w.revealed) == (try vectors.text("\(name)-w")))
+        let initiator = try SPAKE2(.a, w: w, secret: SecretBytes(try vectors.bytes("x")))
+        let responder = try SPAKE2(.b, w: w, secret: SecretBytes(try vectors.bytes("y")))
+        let proofs = try binding.proofs(initiator, share: responder.share)
+        #expect(Hexadecimal.text(proofs.a) == (try vectors.text("\(name)-initiator-proof")))
+        #expect(Hexadecimal.text(proofs.b) == (try vectors.text("\(name)-responder-proof")))
     }
 }

@@ -6,6 +6,7 @@ import HTTPChannel
 import Lines
 import Logging
 import Pairing
+import SecureTransport
 import Sending
 import Sharing
 import TestSupport
@@ -280,5 +281,29 @@ struct PairingAcceptanceTests {
         #expect(try store(3, nil) == PeerID.sample(3).short)
         #expect(try store(4, "strangers") == PeerID.sample(4).short)
         #expect(try store(1, "other") == "study")
+    }
+
+    @Test(
+        "a nameplate is answered alike by a receiver that shows another code or none, five times a minute for an address"
+    )
+    func nameplates() throws {
+        let test = Acceptance()
+        let asker = AddressKey(v4: 9)
+        #expect(
+            (0..<7).map { _ in test.acceptance.shows(nameplate: 7, to: asker) } == [
+                false, false, false, false, false, nil, nil,
+            ])
+        let opened = try test.acceptance.open(PairingOpening(words: 2, transfer: TransferID().text, seconds: 60))
+        let code = try SpokenCode(text: try #require(opened.code))
+        #expect(test.acceptance.showsCode && !test.acceptance.isOpen)
+        #expect(test.acceptance.shows(nameplate: code.nameplate, to: nil) == true)
+        #expect(test.acceptance.shows(nameplate: (code.nameplate + 1) % 100, to: nil) == false)
+        #expect(test.acceptance.shows(nameplate: code.nameplate, to: asker) == nil)
+        // All together 60 a minute, however many addresses there are.
+        let answers = (0..<10_000).map { number in
+            test.acceptance.shows(nameplate: code.nameplate, to: AddressKey(v4: 1_000 + UInt32(number)))
+        }
+        #expect(answers.count { $0 != nil } == 60 - 7)
+        #expect(try test.acceptance.identityForAskers().peerID.short == opened.shownKey)
     }
 }

@@ -61,14 +61,14 @@ final class VisibilityController: VisibilityReading {
 
     /// Looks again when guests begin or cease to be awaited, until the task is cancelled.
     func followGuests() async {
-        let last = Mutex([isListening, isFound])
+        let last = Mutex([guests.mayCome, guests.areAwaited])
         await guests.follow { [self] in
-            let now = [isListening, isFound]
+            let now = [guests.mayCome, guests.areAwaited]
             let isNew = last.withLock { last in
                 defer { last = now }
                 return last != now
             }
-            if isNew { lookAgain() }
+            if isNew, visibility == .off { lookAgain() }
         }
     }
 

@@ -30,7 +30,9 @@ final class LocalSendAnswers: Sendable {
     func announce(in group: MulticastGroup) async {
         for pause in LocalSendDialect.burst {
             do { try await Task.sleep(for: pause) } catch { return }
-            guard let message = try? await endpoint.side.device(port: port).message(isAnnouncement: true) else { return }
+            guard let message = try? await endpoint.side.device(port: port).message(isAnnouncement: true) else {
+                return
+            }
             await group.send(message)
         }
     }

@@ -117,7 +117,8 @@ extension LocalSendEndpoint {
                         try HTTPServer.configure(channel)
                     } onConnection: { connection in
                         let address = connection.remoteAddress.flatMap { DialAddress(of: $0) }
-                        await LocalSendRegistry.serve(connection.output, device: { try? await side.device() }) { device in
+                        await LocalSendRegistry.serve(connection.output, device: { try? await side.device() }) {
+                            device in
                             guard !device.isWaft, let address, let target = self.target(of: device, at: address),
                                 view.enter(target)
                             else { return }

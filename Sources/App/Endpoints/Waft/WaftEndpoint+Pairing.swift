@@ -28,7 +28,11 @@ private struct WaftPairingConnection: PairingConnection {
     let channel: any Channel
 
     var isOpen: Bool { channel.isActive }
-    var address: DialAddress? { channel.remoteAddress.flatMap { DialAddress(of: $0) } }
+    var address: DialAddress? {
+        guard let remote = channel.remoteAddress, var address = DialAddress(of: remote) else { return nil }
+        address.port = remote.port ?? 0
+        return address
+    }
 
     func exporter(_ purpose: PairingPurpose) async throws -> [UInt8] {
         try await channel.eventLoop.submit { [channel] in

@@ -243,7 +243,7 @@ final class PairingAcceptance: Sendable {
         state.withLock { state in
             state.opening?.responder = responder
             state.opening?.calledItself = name
-            let address = responder.address?.host
+            let address = responder.address?.hostText
             state.change { ($0.phase, $0.peer, $0.address) = (.trying, peer, address) }
         }
     }

@@ -100,11 +100,21 @@ package struct CodeInitiator: Sendable {
                 return try await body(conversation, PairingLetter(message: first))
             }
         } catch let fault as PairingError {
-            throw PairingInitiator.failure(fault)
+            throw PairingStartError(Self.end(fault))
         } catch let fault as SendError {
             throw PairingInitiator.failure(fault)
         } catch is PairingConnectionError {
             throw PairingInitiator.failure(PairingConnectionError())
+        }
+    }
+
+    private static func end(_ fault: PairingError) -> PairingEndError {
+        switch (fault.code, fault.refusal) {
+        case (.wrongCode, _), (_, .code):
+            PairingEndError(
+                .declined, "the words are wrong, or somebody is in between; the other machine shows another code now")
+        case (_, .closed): PairingEndError(.declined, "that code is spent, or its time is over")
+        default: PairingEndError(fault)
         }
     }
 

@@ -31,7 +31,8 @@ package final class LocalSendServer: Sendable {
 
         package init(
             reception: Reception, registry: @escaping @Sendable () -> TypeRegistry = { .system },
-            device: @escaping @Sendable (PeerID) async -> LocalSendDevice?, pin: @escaping @Sendable () -> String? = { nil },
+            device: @escaping @Sendable (PeerID) async -> LocalSendDevice?,
+            pin: @escaping @Sendable () -> String? = { nil },
             refused: @escaping @Sendable (TransferError) -> Void = { _ in },
             remarked: @escaping @Sendable (Offer, PeerID, [EntryRemark]) -> Void = { _, _, _ in },
             met: @escaping @Sendable (LocalSendDevice, Visitor) -> Void = { _, _ in },
@@ -94,7 +95,9 @@ package final class LocalSendServer: Sendable {
 
     private func respond(to exchange: HTTPExchange, from visitor: Visitor) async throws {
         // The gate comes first: a refused peer learns nothing, and no body is read.
-        guard let own = await host.device(visitor.peer) else { return try await exchange.refuse(.forbidden, "Rejected") }
+        guard let own = await host.device(visitor.peer) else {
+            return try await exchange.refuse(.forbidden, "Rejected")
+        }
         if case .barred = host.reception.access(of: visitor.peer, by: .localsend) {
             return try await exchange.refuse(.forbidden, "Rejected")
         }

@@ -1,13 +1,15 @@
 import Lines
 import Operations
 import Sharing
+import Synchronization
 
 /// Shows how a transfer by a spoken code goes: for people, or as JSON events.
-struct CodeRendering: Sendable {
+final class CodeRendering: Sendable {
     let output: OutputOptions
     /// Whether this side sends.
     let isSending: Bool
     private let progress = ReceivingProgress()
+    private let hasArrived = Mutex(false)
 
     init(json: Bool, isSending: Bool) {
         (output, self.isSending) = (OutputOptions(json: json), isSending)
@@ -27,7 +29,8 @@ struct CodeRendering: Sendable {
             output.note("A wrong try\(address): \(TerminalText.escaped(line.reason, limit: 400)). That code is spent.")
         case .met(let line):
             output.show(line, as: [])
-            output.note("\(line.peer.line(via: nil)) (\(line.key)) has the same code.")
+            let key = line.peer.contact == nil ? "" : " (\(line.key))"
+            output.note("\(line.peer.line(via: nil))\(key) has the same code.")
             if let warning = line.warning { output.note("  \(TerminalText.escaped(warning, limit: 400))") }
         case .moved(let line):
             if output.json { return output.show(line, as: []) }
@@ -35,11 +38,15 @@ struct CodeRendering: Sendable {
         case .arrived(let line):
             guard line.change == .stored else { return output.json ? output.show(line, as: []) : () }
             Console.shared.endStatus()
+            hasArrived.withLock { $0 = true }
             output.show(line, as: ["\(TerminalText.escaped(line.path, limit: 4_096))  \(ByteCount.text(line.size))"])
         case .ended(let line):
             Console.shared.endStatus()
             output.show(line, as: [])
-            guard let reason = line.reason.map({ TerminalText.escaped($0, limit: 400) }) else { return }
+            guard let reason = line.reason.map({ TerminalText.escaped($0, limit: 400) }) else {
+                if !hasArrived.withLock({ $0 }) { output.note("All of it was in the Inbox already.") }
+                return
+            }
             output.note(line.isFailed ? "The transfer broke off: \(reason). The sender may resume it." : reason)
         }
     }

@@ -1,0 +1,129 @@
+import Foundation
+import Subprocess
+import Testing
+
+/// Transfers by spoken codes between two hosts that do not know each other.
+@Suite("A spoken code", .serialized, .timeLimit(.minutes(3)))
+struct SpokenCodeTests {
+    /// The last code that a program shows, once it has shown so many.
+    private static func code(_ number: Int = 1, of program: RunningProgram) async throws -> String {
+        try await program.transcript.first("a code") { text in
+            let codes = text.split(separator: "\n").filter { $0.wholeMatch(of: /[0-9]+(-[a-z]+){2,3}/) != nil }
+            return codes.count >= number ? String(codes[number - 1]) : nil
+        }
+    }
+
+    private static func file(_ folder: String, _ name: String = "plan.txt") throws -> String {
+        try "the plan\n".write(toFile: "\(folder)/\(name)", atomically: false, encoding: .utf8)
+        return "\(folder)/\(name)"
+    }
+
+    private static func stored(_ host: Host) -> [String] {
+        let inbox = host.home + "/Documents/Inbox"
+        return ((try? FileManager.default.contentsOfDirectory(atPath: inbox)) ?? []).filter { !$0.hasPrefix(".") }
+    }
+
+    @Test(
+        "moves a file between two homes without receivers, which show it in one line each; both end, and no contact is made"
+    )
+    func bare() async throws {
+        try await Lab.with(avahi: "none") { lab in
+            let (kitchen, study) = (lab.host("kitchen"), lab.host("study"))
+            let path = try Self.file(lab.folder)
+            let sent = try await study.withProgram(Programs.waft, ["send", path, "--code"]) { sending in
+                let code = try await Self.code(of: sending)
+                let received = try await kitchen.run(arguments: [
+                    "receive", code.uppercased().replacing("-", with: " "),
+                ])
+                #expect(received.exit == 0, "\(received)")
+                #expect(received.output.contains("/plan.txt  9 bytes"), "\(received.output)")
+            }
+            #expect(sent.exit == 0 && sent.text.contains("stored as plan.txt"), "\(sent.text)")
+            #expect(Self.stored(kitchen) == ["plan.txt"])
+            for host in [kitchen, study] {
+                #expect(try await host.run(arguments: ["contacts", "--json"]).output == "")
+            }
+        }
+    }
+
+    @Test("goes through daemons that nobody can see, in both directions, and hides them again")
+    func daemons() async throws {
+        try await Lab.with(avahi: "none") { lab in
+            let (kitchen, study) = (lab.host("kitchen"), lab.host("study"))
+            let path = try Self.file(lab.folder)
+            try await kitchen.withReceiver(Programs.waftd, []) { there in
+                try await study.withReceiver(Programs.waftd, []) { here in
+                    for host in [kitchen, study] {
+                        #expect(try await host.run(arguments: ["visible", "off"]).exit == 0)
+                    }
+                    let sent = try await study.withProgram(Programs.waft, ["send", path, "--code", "--json"]) {
+                        sending in
+                        let code = try await sending.transcript.first("a code") { text in
+                            text.firstMatch(of: /"code":"([0-9a-z-]+)"/).map { String($0.output.1) }
+                        }
+                        let received = try await kitchen.run(arguments: ["receive", code, "--json"])
+                        #expect(received.exit == 0, "\(received)")
+                        #expect(received.events.map(\.event).contains("stored"), "\(received.output)")
+                    }
+                    #expect(sent.exit == 0, "\(sent.text)")
+                    #expect(try there.names() == ["plan.txt"])
+                    // The other direction: who receives shows the code.
+                    let back = try Self.file(lab.folder, "back.txt")
+                    let shown = try await study.withProgram(Programs.waft, ["receive", "--code"]) { receiving in
+                        let code = try await Self.code(of: receiving)
+                        let sent = try await kitchen.run(arguments: ["send", back, "--to-code", code])
+                        #expect(sent.exit == 0, "\(sent)")
+                    }
+                    #expect(shown.exit == 0 && shown.text.contains("/back.txt"), "\(shown.text)")
+                    #expect(try here.names() == ["back.txt"])
+                    let late = try await kitchen.run(arguments: ["send", path, "--to", here.address])
+                    #expect(late.exit != 0, "\(late)")
+                }
+            }
+        }
+    }
+
+    @Test("is spent by wrong words: both sides say so, and the next code works")
+    func wrong() async throws {
+        try await Lab.with(avahi: "none") { lab in
+            let (kitchen, study) = (lab.host("kitchen"), lab.host("study"))
+            let path = try Self.file(lab.folder)
+            let sent = try await study.withProgram(Programs.waft, ["send", path, "--code"]) { sending in
+                let first = try await Self.code(of: sending)
+                let number = first.split(separator: "-")[0]
+                let words = first.hasSuffix("-acorn-acorn") ? "adobe adobe" : "acorn acorn"
+                let guess = try await kitchen.run(arguments: ["receive", "\(number) \(words)"])
+                #expect(guess.exit == 12 && guess.errors.contains("the words are wrong"), "\(guess)")
+                let second = try await Self.code(2, of: sending)
+                #expect(sending.process.value > 0 && second != first)
+                let spent = try await kitchen.run(arguments: ["receive", first])
+                #expect([10, 12].contains(spent.exit), "\(spent)")
+                let received = try await kitchen.run(arguments: ["receive", second])
+                #expect(received.exit == 0, "\(received)")
+            }
+            #expect(sent.exit == 0 && sent.text.contains("A wrong try from"), "\(sent.text)")
+            #expect(Self.stored(kitchen) == ["plan.txt"])
+        }
+    }
+
+    @Test(
+        "that is no code is refused where it is typed; one that nobody shows is not found; one that nobody types expires"
+    )
+    func refused() async throws {
+        try await Lab.with(avahi: "none") { lab in
+            let (kitchen, study) = (lab.host("kitchen"), lab.host("study"))
+            let path = try Self.file(lab.folder)
+            let mistyped = try await kitchen.run(arguments: ["receive", "7-pumpkn-sausage"])
+            #expect(mistyped.exit == 64 && mistyped.errors.contains("did you mean pumpkin?"), "\(mistyped)")
+            let read = try await kitchen.run(Programs.waft, ["receive", "-"], input: "7 pumpkin\n")
+            #expect(read.exit == 64, "\(read)")
+            let both = try await kitchen.run(arguments: ["send", path, "--code", "--to", "study"])
+            #expect(both.exit == 64, "\(both)")
+            async let expiring = study.run(arguments: ["send", path, "--code", "--for", "1s"])
+            let nobody = try await kitchen.run(arguments: ["receive", "7-pumpkin-sausage", "--at", "192.168.77.2"])
+            #expect(nobody.exit == 10, "\(nobody)")
+            let expired = try await expiring
+            #expect(expired.exit == 15 && expired.errors.contains("nobody typed the code"), "\(expired)")
+        }
+    }
+}
