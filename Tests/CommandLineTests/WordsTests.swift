@@ -30,11 +30,13 @@ struct WordsTests {
         let options = [
             "--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout", "--expires", "--exclude",
             "--source", "--subject", "--thumbnail", "--annotation", "--pin", "--progress",
+            "--to-code", "--code-words", "--for", "--at", "--from",
         ]
+        let numbers = ["--timeout", "--expires", "--code-words", "--for"]
         for option in options {
             let value =
                 option == "--wait"
-                ? "opened" : option == "--progress" ? "lines" : ["--timeout", "--expires"].contains(option) ? "3" : "v"
+                ? "opened" : option == "--progress" ? "lines" : numbers.contains(option) ? "3" : "v"
             let words = SendWords([option, value, "item"])
             #expect(words.items == ["item"])
             let parsed = try WaftCommand.parseAsRoot(["send"] + words.options + ["--queue"]) as? SendCommand
@@ -42,7 +44,7 @@ struct WordsTests {
         }
         // The help would show a new option with a value as `--x <x>`.
         let help = SendCommand.helpMessage()
-        let shown = help.matches(of: /\n  (--[a-z]+) </).map { String($0.1) }
+        let shown = help.matches(of: /\n  (--[a-z-]+) </).map { String($0.1) }
         #expect(Set(shown) == Set(options), "SendWords has to know the options with values")
     }
 

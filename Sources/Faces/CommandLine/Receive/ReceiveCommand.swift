@@ -8,12 +8,12 @@ import Sharing
 struct ReceiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "receive",
-        abstract: "Receive in the foreground, asking at the terminal, or receive one transfer by a code.",
+        abstract: "Receive in the foreground, or one transfer by a code.",
         discussion: """
             Examples:
               waft receive --accept everyone --once
-              waft receive 7-pumpkin-sausage   what waft send FILE --code shows on the other machine
-              waft receive --code              show a code, for: waft send FILE --to-code CODE
+              waft receive 7-pumpkin-sausage   what waft send --code shows there
+              waft receive --code              show a code, for send --to-code
 
             Ctrl-C ends it. Without a terminal no question is asked: offers wait for waft accept.
 

@@ -16,7 +16,7 @@ struct SendCommand: AsyncParsableCommand {
             Examples:
               waft send photo.jpg --to kitchen
               waft send notes/ kitchen:
-              waft send plan.pdf --code        shows 7-pumpkin-sausage, for: waft receive 7-pumpkin-sausage
+              waft send plan.pdf --code     # there: waft receive 7-pumpkin-sausage
               tar c work | waft send - --name work.tar --to 192.168.1.7
               waft send --url https://example.com --to kitchen --to study
               waft send report.pdf --to kitchen --queue
