@@ -295,8 +295,8 @@ let package = Package(
             .app, "Sending",
             [
                 "Endpoints", "Contacts", "Control", "Lines", "Executors", "HandlerCatalog", "Handlers",
-                "HookSandbox", "ItemSources", "Outbox", "Pairing", "SecureTransport", "Settings", "Sharing",
-                "Streams", "SystemCalls", "UniformTypes", "Desktop", nioCore, nioPosix, logging,
+                "HookSandbox", "ItemSources", "Outbox", "Pairing", "Secrets", "SecureTransport", "Settings",
+                "Sharing", "Streams", "SystemCalls", "UniformTypes", "Desktop", nioCore, nioPosix, logging,
             ],
             tests: ["Digests", "ContentCheck"])
         + module(

@@ -94,6 +94,9 @@ struct SpokenCodeTests {
                 let words = first.hasSuffix("-acorn-acorn") ? "adobe adobe" : "acorn acorn"
                 let guess = try await kitchen.run(arguments: ["receive", "\(number) \(words)"])
                 #expect(guess.exit == 12 && guess.errors.contains("the words are wrong"), "\(guess)")
+                // A false machine would get another guess.
+                let again = try await kitchen.run(arguments: ["receive", "\(number) \(words)"])
+                #expect(again.exit == 12 && again.errors.contains("has failed here before"), "\(again)")
                 let second = try await Self.code(2, of: sending)
                 #expect(sending.process.value > 0 && second != first)
                 let spent = try await kitchen.run(arguments: ["receive", first])

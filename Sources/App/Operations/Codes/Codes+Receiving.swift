@@ -25,9 +25,7 @@ extension Codes {
             let initiator = try initiator()
             try await taking(see) { arrivals in
                 do {
-                    let meeting = try await initiator.receive(
-                        typed.code, at: search.place, showing: search.key, finding: search.time
-                    ) { transfer, peer in
+                    let meeting = try await initiator.receive(typed.code, search.search) { transfer, peer in
                         arrivals.expect(transfer)
                         let request = PairingRequest.permit(transfer: transfer.text, peer: peer.text)
                         switch try await waft.receiver.ask(.pairing(request)) {

@@ -35,8 +35,7 @@ extension Codes {
         let initiator = try initiator()
         let meeting: CodeInitiator.Meeting
         do throws(PairingStartError) {
-            meeting = try await initiator.send(
-                transfer, by: typed.code, at: search.place, showing: search.key, finding: search.time)
+            meeting = try await initiator.send(transfer, by: typed.code, search.search)
         } catch {
             throw WaftError(code: error)
         }

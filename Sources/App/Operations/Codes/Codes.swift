@@ -1,7 +1,7 @@
 import Control
 package import Lines
 import Pairing
-package import Sending
+import Sending
 import Settings
 package import Sharing
 
@@ -34,7 +34,7 @@ package struct Codes: Sendable {
     /// Codes that one command shows at the most: each wrong try is a guess.
     static let renewals = 5
     /// How long a peer is looked for.
-    package static let finding: Duration = .seconds(10)
+    static let finding: Duration = .seconds(10)
 
     /// How many words a code can have.
     package static let wordCounts = SpokenCode.wordCounts
@@ -143,27 +143,25 @@ package struct Codes: Sendable {
 
     // MARK: - At the side that has the code
 
-    /// How a machine with a code is looked for.
+    /// How a machine that shows a code is looked for.
     package struct Search: Sendable {
-        /// Where it is; nil to look for it.
-        package var place: PeerReference?
-        /// The beginning of the key that it shows to those who ask; nil for any.
-        package var key: String?
-        package var time = Codes.finding
+        let search: CodeInitiator.Search
 
+        /// - Parameters:
+        ///   - place: where it is; nil to look for it.
+        ///   - key: the beginning of the key that it shows to those who ask; nil for any.
+        ///   - triesAgain: whether a code that has failed here in the last hour is tried once more.
         /// - Throws: `WaftError` `usage` for a place that names no peer.
-        package init(at place: String? = nil, showing key: String? = nil, time: Duration = Codes.finding)
-            throws(WaftError)
-        {
-            self.place = try place.map { text throws(WaftError) in try PeerReference(typed: text) }
-            (self.key, self.time) = (key, time)
+        package init(at place: String? = nil, showing key: String? = nil, triesAgain: Bool = false) throws(WaftError) {
+            let place = try place.map { text throws(WaftError) in try PeerReference(typed: text) }
+            search = CodeInitiator.Search(at: place, showing: key, within: Codes.finding, triesAgain: triesAgain)
         }
     }
 
     func initiator() throws(WaftError) -> CodeInitiator {
         CodeInitiator(
             own: try waft.ownID(), finder: try waft.finder(), contacts: waft.home.contactBook(),
-            ownName: waft.settings.name)
+            ownName: waft.settings.name, failed: waft.home.failedCodes)
     }
 }
 

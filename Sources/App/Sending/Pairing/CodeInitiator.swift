@@ -24,26 +24,40 @@ package struct CodeInitiator: Sendable {
     private let finder: PeerFinder
     private let contacts: ContactBook
     private let ownName: String
+    private let failed: FailedCodes
     private let desk: PairingGate
 
-    /// - Parameter own: the id of this peer.
-    package init(own: PeerID, finder: PeerFinder, contacts: ContactBook, ownName: String) {
-        (self.finder, self.contacts, self.ownName) = (finder, contacts, ownName)
+    /// How a machine that shows a code is looked for.
+    package struct Search: Sendable {
+        /// Where it is; nil to look for it.
+        package var place: PeerReference?
+        /// The beginning of the key that it shows to those who ask; nil for any.
+        package var key: String?
+        /// How long it is looked for.
+        package var time: Duration
+        /// Whether a code that has failed here is tried again.
+        package var triesAgain: Bool
+
+        package init(at place: PeerReference?, showing key: String?, within time: Duration, triesAgain: Bool) {
+            (self.place, self.key, self.time, self.triesAgain) = (place, key, time, triesAgain)
+        }
+    }
+
+    /// - Parameters:
+    ///   - own: the id of this peer.
+    ///   - failed: the codes that are not taken again.
+    package init(own: PeerID, finder: PeerFinder, contacts: ContactBook, ownName: String, failed: FailedCodes) {
+        (self.finder, self.contacts, self.ownName, self.failed) = (finder, contacts, ownName, failed)
         desk = PairingGate(own: own)
     }
 
     /// Takes the transfer of the machine that shows a code.
-    /// - Parameters:
-    ///   - place: where it is; nil to look for it.
-    ///   - key: the beginning of the key that it shows to those who ask; nil for any.
-    ///   - time: how long to look for it.
-    ///   - permit: lets a transfer of a peer in, and returns the port at which it is taken.
+    /// - Parameter permit: lets a transfer of a peer in, and returns the port at which it is taken.
     /// - Throws: `PairingStartError`, and the errors of `permit`.
     package func receive(
-        _ code: SpokenCode, at place: PeerReference?, showing key: String?, finding time: Duration,
-        permit: @escaping @Sendable (TransferID, PeerID) async throws -> UInt16
+        _ code: SpokenCode, _ search: Search, permit: @escaping @Sendable (TransferID, PeerID) async throws -> UInt16
     ) async throws -> Meeting {
-        try await meet(code, shownBySender: true, at: place, showing: key, finding: time) { conversation, first in
+        try await meet(code, shownBySender: true, search) { conversation, first in
             let outcome = try await conversation.run(first)
             guard let transfer = outcome.transfer else {
                 throw PairingEndError(.failed, "the other side names no transfer")
@@ -61,12 +75,10 @@ package struct CodeInitiator: Sendable {
     /// Lets the machine that shows a code take a transfer.
     /// - Throws: `PairingStartError`.
     package func send(
-        _ transfer: TransferID, by code: SpokenCode, at place: PeerReference?, showing key: String?,
-        finding time: Duration
+        _ transfer: TransferID, by code: SpokenCode, _ search: Search
     ) async throws(PairingStartError) -> Meeting {
         do {
-            return try await meet(code, shownBySender: false, at: place, showing: key, finding: time) {
-                conversation, first in
+            return try await meet(code, shownBySender: false, search) { conversation, first in
                 var conversation = conversation
                 conversation.transfer = transfer
                 let outcome = try await conversation.run(first)
@@ -81,14 +93,19 @@ package struct CodeInitiator: Sendable {
     private static let silence: Duration = .seconds(15)
 
     private func meet(
-        _ code: SpokenCode, shownBySender: Bool, at place: PeerReference?, showing key: String?,
-        finding time: Duration,
+        _ code: SpokenCode, shownBySender: Bool, _ search: Search,
         _ body: @escaping @Sendable (PairingConversation, PairingLetter) async throws -> sending Meeting
     ) async throws -> Meeting {
         guard let endpoint = finder.endpoints.lazy.compactMap({ $0 as? any CodeEndpoint }).first else {
             throw PairingStartError(.notFound, "codes are not spoken here")
         }
-        let claim = try await claim(of: code.nameplate, at: place, showing: key, finding: time, by: endpoint)
+        guard search.triesAgain || !failed.contains(code) else {
+            throw PairingStartError(
+                PairingEndError(
+                    .declined,
+                    "this code has failed here before; ask for the new one, or try it all the same with --again"))
+        }
+        let claim = try await claim(of: code.nameplate, search, by: endpoint)
         let typed = PairingMethod.code(PairingCode(code, shownBySender: shownBySender))
         do {
             return try await endpoint.pair(with: claim.target, within: Self.silence) { connection in
@@ -100,6 +117,7 @@ package struct CodeInitiator: Sendable {
                 return try await body(conversation, PairingLetter(message: first))
             }
         } catch let fault as PairingError {
+            if Self.isWrong(fault) { failed.note(code) }
             throw PairingStartError(Self.end(fault))
         } catch let fault as SendError {
             throw PairingInitiator.failure(fault)
@@ -108,27 +126,31 @@ package struct CodeInitiator: Sendable {
         }
     }
 
+    private static func isWrong(_ fault: PairingError) -> Bool {
+        fault.code == .wrongCode || fault.refusal == .code
+    }
+
     private static func end(_ fault: PairingError) -> PairingEndError {
-        switch (fault.code, fault.refusal) {
-        case (.wrongCode, _), (_, .code):
-            PairingEndError(
+        if isWrong(fault) {
+            return PairingEndError(
                 .declined, "the words are wrong, or somebody is in between; the other machine shows another code now")
-        case (_, .closed): PairingEndError(.declined, "that code is spent, or its time is over")
-        default: PairingEndError(fault)
         }
+        guard fault.refusal != .closed else {
+            return PairingEndError(.declined, "that code is spent, or its time is over")
+        }
+        return PairingEndError(fault)
     }
 
     private func claim(
-        of nameplate: Int, at place: PeerReference?, showing key: String?, finding time: Duration,
-        by endpoint: any CodeEndpoint
+        of nameplate: Int, _ search: Search, by endpoint: any CodeEndpoint
     ) async throws -> CodeClaim {
         var claims: [CodeClaim]
         do {
-            if let place {
-                let target = try await finder.resolve(place, within: time)
-                claims = try await endpoint.claim(of: nameplate, at: target, within: time).map { [$0] } ?? []
+            if let place = search.place {
+                let target = try await finder.resolve(place, within: search.time)
+                claims = try await endpoint.claim(of: nameplate, at: target, within: search.time).map { [$0] } ?? []
             } else {
-                claims = try await endpoint.claims(of: nameplate, within: time)
+                claims = try await endpoint.claims(of: nameplate, within: search.time)
             }
         } catch let fault as TransferError where fault.code == .stopping {
             throw PairingStartError(PairingEndError(.declined, fault.message))
@@ -137,9 +159,9 @@ package struct CodeInitiator: Sendable {
         } catch is CancellationError {
             throw PairingStartError(PairingEndError.givenUp)
         } catch {
-            throw PairingStartError(.notFound, "the machine at \(place?.description ?? "") cannot be asked: \(error)")
+            throw PairingStartError(.notFound, "the machine at \(search.place?.description ?? "") cannot be asked: \(error)")
         }
-        if let key { claims.removeAll { !$0.shownKey.short.hasPrefix(key.lowercased()) } }
+        if let key = search.key { claims.removeAll { !$0.shownKey.short.hasPrefix(key.lowercased()) } }
         try Task.checkCancellation()
         guard let claim = claims.first else {
             throw PairingStartError(.notFound, "no machine shows a code that begins with \(nameplate)")

@@ -35,6 +35,9 @@ struct CodeOptions: ParsableArguments {
             "With a typed code that several machines say to show: the key beside the right one.", valueName: "key"))
     var key: String?
 
+    @Flag(name: .long, help: "With a typed code that has failed here in the last hour: try it once more.")
+    var again = false
+
     /// The words of a code.
     var words: Int { codeWords ?? 2 }
 
@@ -46,8 +49,8 @@ struct CodeOptions: ParsableArguments {
         if !code, codeWords != nil || time != nil {
             throw CommandError(.usage, "--code-words and --for go with --code")
         }
-        if !isTyped, at != nil || key != nil {
-            throw CommandError(.usage, "--at and --from go with a code that is typed")
+        if !isTyped, at != nil || key != nil || again {
+            throw CommandError(.usage, "--at, --from and --again go with a code that is typed")
         }
         if let codeWords, !Codes.wordCounts.contains(codeWords) {
             throw CommandError(.usage, "--code-words is 2 or 3")
@@ -58,7 +61,7 @@ struct CodeOptions: ParsableArguments {
     }
 
     func search() throws(CommandError) -> Codes.Search {
-        try CommandError.of { () throws(WaftError) in try Codes.Search(at: at, showing: key) }
+        try CommandError.of { () throws(WaftError) in try Codes.Search(at: at, showing: key, triesAgain: again) }
     }
 }
 
