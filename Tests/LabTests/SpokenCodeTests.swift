@@ -109,6 +109,37 @@ struct SpokenCodeTests {
         }
     }
 
+    @Test("that another machine says to show too is tried at neither; the key beside the code chooses")
+    func claimed() async throws {
+        try await Lab.with(avahi: "attic", hosts: "kitchen,study,attic") { lab in
+            let (kitchen, study, attic) = (lab.host("kitchen"), lab.host("study"), lab.host("attic"))
+            let path = try Self.file(lab.folder)
+            try await attic.withStranger("serve", [#"{"name": "study", "host": "0.0.0.0"}"#]) { stranger in
+                let port = try await stranger.event("listening").port ?? 0
+                let record = ["-s", "false", "_waft._tcp", "\(port)", "v=1"]
+                try await attic.withProgram("/usr/bin/avahi-publish", record, signal: .interrupt) { publishing in
+                    try await publishing.transcript.says("Established")
+                    // The false machine alone gets one try, which shows nothing of the words.
+                    let alone = try await kitchen.run(arguments: ["receive", "7-pumpkin-sausage"])
+                    #expect([11, 12].contains(alone.exit), "\(alone)")
+                    let sent = try await study.withProgram(Programs.waft, ["send", path, "--code"]) { sending in
+                        let code = try await Self.code(of: sending)
+                        let key = try await sending.transcript.first("a key") { text in
+                            text.firstMatch(of: /shown as ([0-9a-z-]+)/).map { String($0.output.1) }
+                        }
+                        // Until the record of the sender is there.
+                        _ = try await kitchen.run(arguments: ["peers", "--timeout", "3"])
+                        let doubtful = try await kitchen.run(arguments: ["receive", code])
+                        #expect(doubtful.exit == 12 && doubtful.errors.contains(key), "\(doubtful)")
+                        let chosen = try await kitchen.run(arguments: ["receive", code, "--from", key])
+                        #expect(chosen.exit == 0, "\(chosen)")
+                    }
+                    #expect(sent.exit == 0 && !sent.text.contains("A wrong try"), "\(sent.text)")
+                }
+            }
+        }
+    }
+
     @Test(
         "that is no code is refused where it is typed; one that nobody shows is not found; one that nobody types expires"
     )

@@ -7,7 +7,8 @@
     stranger.py pair   FOLDER HOST:PORT JSON   begins to pair, as {"name": …}
     stranger.py serve  FOLDER JSON             answers as {"name": …, "reason": …, "answer": …, "host": …, "receipt": an item};
                                                says for ever that it is at work at the resource "stall", closes "closing"
-                                               connections at once, and is busy for "busy" offers
+                                               connections at once, is busy for "busy" offers, and says to show the spoken
+                                               code of every nameplate
     stranger.py hoard  FOLDER HOST:PORT COUNT  begins so many offers of 24 MiB and never ends them
     stranger.py occupy FOLDER HOST:PORT COUNT  has so many connections, and asks for a card on each all the time
     stranger.py trickle FOLDER HOST:PORT COUNT begins the contents of so many offers, and never ends them
@@ -229,6 +230,8 @@ def answer_as(identity, facts):
             elif path.endswith("/contents") and "receipt" in facts:
                 receipt = lines({"v": 1, "transfer": path.split("/")[4]}, facts["receipt"])
                 return peer.write(frame(DATA, receipt) + frame(END))
+            elif "/codes/" in path:
+                peer.answer({"v": 1, "open": True})
             elif path.endswith("/card"):
                 peer.answer({"v": 1, "name": facts["name"], "device": facts["name"]})
             elif path.endswith("/offers"):

@@ -28,12 +28,16 @@ SELECT = ctypes.CFUNCTYPE(
 # Kept for as long as libssl may call them.
 anybody = VERIFY(lambda fine, store: 1)
 protocol = ctypes.create_string_buffer(ALPN[1:])
+# The questions for the nameplate of a spoken code.
+CODES = b"\x0bwaft-code/1"
+questions = ctypes.create_string_buffer(CODES[1:])
 
 
 @SELECT
 def select(connection, out, length, offered, count, context):
-    out[0] = ctypes.addressof(protocol)
-    length[0] = len(ALPN) - 1
+    asks = ctypes.string_at(offered, count) == CODES
+    out[0] = ctypes.addressof(questions if asks else protocol)
+    length[0] = len(CODES if asks else ALPN) - 1
     return 0
 
 

@@ -135,10 +135,11 @@ package struct CodeInitiator: Sendable {
             return PairingEndError(
                 .declined, "the words are wrong, or somebody is in between; the other machine shows another code now")
         }
-        guard fault.refusal != .closed else {
-            return PairingEndError(.declined, "that code is spent, or its time is over")
+        switch fault.refusal {
+        case .closed: return PairingEndError(.declined, "that code is spent, or its time is over")
+        case .failed: return PairingEndError(.lost, "the other machine gave up: it failed there")
+        default: return PairingEndError(fault)
         }
-        return PairingEndError(fault)
     }
 
     private func claim(
