@@ -16,7 +16,7 @@ from contestants import (
 from delivery import delivery
 from inbox import stranger, verify
 from localsend import localsend
-from nearby import appears, leaves, named, reached
+from nearby import appears, code, leaves, named, reached
 from web import web
 
 GIB = 1 << 30
@@ -316,5 +316,5 @@ def curves(places):
 
 
 CASES = {case.__name__: case for case in [
-    large, protected, small, tiny, single, uncached, four, twenty, cold, link, named, appears, leaves, reached, delivery,
+    large, protected, small, tiny, single, uncached, four, twenty, cold, link, named, code, appears, leaves, reached, delivery,
     idle, calls, airdrop, localsend, web, crowd, verify, stranger, curves]}

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import statistics
 import subprocess
@@ -122,6 +123,65 @@ def named(places):
         yield f"1 KB by name, {words}, the median of {ROW} in a row", {
             "to a stranger": row(stranger), "to a contact": row(contact)}
         receiver.end()
+
+
+def code(places):
+    """1 KB by a spoken code between two namespaces (as root), from the command that types it; also by magic-wormhole."""
+    if not _is_root("code"):
+        return
+    lab = Lab(places, "code", "none")
+    path = places.file("code.bin", 1_000)
+
+    def typed(showing, typing, env_here, env_there, shown):
+        """One transfer: the seconds until the code is shown, and from its typing until both commands have ended."""
+        with open(path, "wb") as file:
+            file.write(os.urandom(1_000))
+        began = time.monotonic()
+        sending = subprocess.Popen(showing, env=env_here, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        word = next(found for line in sending.stdout if (found := shown(line)))
+        at = time.monotonic()
+        # A person reads it out meanwhile.
+        time.sleep(2)
+        begun = time.monotonic()
+        subprocess.run(typing + [word], env=env_there, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        stored = time.monotonic()
+        sending.stdout.read()
+        if sending.wait() != 0:
+            raise SystemExit("bench: a transfer by a code failed")
+        return {"wall": stored - begun, "shown": at - began, "both": time.monotonic() - begun}
+
+    def waft(here, there):
+        return lambda: typed(
+            lab.at("study", places.waft, "send", path, "--code"), lab.at("kitchen", places.waft, "receive"),
+            _found(here), _found(there), lambda line: line.strip() if line[:1].isdigit() else None)
+
+    rows = {"waft, no receiver runs": waft(places.home("code-study"), places.home("code-kitchen"))}
+    daemons = []
+    for host in ["study", "kitchen"]:
+        home = places.home(f"code-{host}-daemon")
+        daemons.append(home)
+        daemon = Reader(places, lab.at(host, places.waftd, "--json"), _found(home))
+        daemon.when(0, lambda line: line.get("event") == "ready")
+    rows["waft, waftd runs at both"] = waft(*daemons)
+    wormhole = os.environ.get("WORMHOLE") or shutil.which("wormhole")
+    if wormhole:
+        mailbox = subprocess.Popen(
+            lab.at("study", os.path.join(os.path.dirname(wormhole), "twist"), "wormhole-mailbox", "--port", "tcp:4000"),
+            cwd=places.home("mailbox"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        places.on_close(lambda: end(mailbox))
+        next(line for line in mailbox.stdout if "Starting reactor" in line)
+        words = [wormhole, "--relay-url", "ws://192.168.77.2:4000/v1", "--transit-helper", ""]
+        # Its receiver does not replace a file.
+        def receive():
+            target = places.home("wormhole-kitchen")
+            return lab.at("kitchen", *words, "receive", "--accept-file", "--hide-progress", "-o",
+                          os.path.join(target, f"{time.monotonic_ns()}"))
+        rows["magic-wormhole, its mailbox at the sender"] = lambda: typed(
+            lab.at("study", *words, "send", "--hide-progress", path), receive(), os.environ, os.environ,
+            lambda line: line.split(":")[1].strip() if line.startswith("Wormhole code is") else None)
+    else:
+        print("\ncode: magic-wormhole: NOT MEASURED: it is not installed; WORMHOLE names its program", file=sys.stderr)
+    yield "1 KB by a spoken code, from its typing to the end of the command", rows
 
 
 def appears(places):

@@ -133,7 +133,8 @@ package struct CodeInitiator: Sendable {
     private static func end(_ fault: PairingError) -> PairingEndError {
         if isWrong(fault) {
             return PairingEndError(
-                .declined, "the words are wrong, or somebody is in between; the other machine shows another code now")
+                .declined,
+                "the words are wrong, or somebody is in between; the other machine shows another code now")
         }
         switch fault.refusal {
         case .closed: return PairingEndError(.declined, "that code is spent, or its time is over")
@@ -160,7 +161,8 @@ package struct CodeInitiator: Sendable {
         } catch is CancellationError {
             throw PairingStartError(PairingEndError.givenUp)
         } catch {
-            throw PairingStartError(.notFound, "the machine at \(search.place?.description ?? "") cannot be asked: \(error)")
+            let place = search.place.map { " at \($0)" } ?? ""
+            throw PairingStartError(.notFound, "the machine\(place) cannot be asked: \(error)")
         }
         if let key = search.key { claims.removeAll { !$0.shownKey.short.hasPrefix(key.lowercased()) } }
         try Task.checkCancellation()

@@ -34,7 +34,9 @@ package struct FailedCodes: Sendable {
     }
 
     func contains(_ code: SpokenCode, now: WallTime = .now) -> Bool {
-        guard let book = read(now), !book.entries.isEmpty, let digest = Self.digest(code, book.salt) else { return false }
+        guard let book = read(now), !book.entries.isEmpty, let digest = Self.digest(code, book.salt) else {
+            return false
+        }
         return book.entries.contains { $0.digest == digest }
     }
 
