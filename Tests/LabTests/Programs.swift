@@ -95,8 +95,11 @@ struct Host: Sendable {
     var environment: [String: String] = [:]
 
     /// A peer on loopback: no mDNS, which would leave this machine.
-    static func loopback(_ home: String) -> Host {
-        Host(home: home, environment: ["WAFT_DISCOVERY": "off"])
+    /// - Parameter terminal: `TERM`; nil for that of the tests.
+    static func loopback(_ home: String, terminal: String? = nil) -> Host {
+        var host = Host(home: home, environment: ["WAFT_DISCOVERY": "off"])
+        if let terminal { host.environment["TERM"] = terminal }
+        return host
     }
 
     /// Makes a script the hook of the configuration, in a separate writable folder below `folder`.

@@ -131,6 +131,36 @@ struct ShareWindowTests {
         }
     }
 
+    @Test("the window says for whom it waits, how much is sent to whom, and what has arrived there")
+    func steps() async throws {
+        try await withPlace { place in
+            let kitchen = Host.loopback(place.folder + "/study")
+            try await kitchen.withReceiver(Programs.waft, ["receive", "--accept", "ask"]) { running in
+                try place.addProgram(
+                    "zenity",
+                    """
+                    case "$*" in
+                        *--list*) echo \(running.address);;
+                        *--progress*) exec cat >>'\(place.folder)/steps';;
+                        *) printf '%s\\n' "$@" >'\(place.folder)/told';;
+                    esac
+                    """)
+                async let shared = place.host.run(
+                    arguments: ["share", "--window", "a.txt", "a b.png"], in: place.folder)
+                try await eventually { place.text("steps").contains("to accept 2 items\n") }
+                try await eventually { try await kitchen.run(arguments: ["accept", "1"]).exit == 0 }
+                let result = try await shared
+                #expect(result.exit == 0, "\(result)")
+                let (steps, told) = (place.text("steps"), place.text("told"))
+                let waiting = /pulsate:true\n# Waiting for (stranger .+ \([-0-9a-z]+\)) to accept 2 items\n/
+                let name = String(try #require(steps.firstMatch(of: waiting), "\(steps)").1)
+                #expect(steps.contains("pulsate:false\n"), "\(steps)")
+                #expect(steps.contains("# Sending 2 items to \(name): "), "\(steps)")
+                #expect(told.hasSuffix("\n2 of 2 items arrived at \(name)\n"), "\(told)")
+            }
+        }
+    }
+
     @Test("without either, a new terminal asks, and without files there is nothing to share in it")
     func terminal() async throws {
         try await withPlace { place in

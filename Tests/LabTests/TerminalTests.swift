@@ -9,7 +9,7 @@ struct TerminalTests {
         try await withTemporaryFolder { folder in
             try await Host.loopback(folder + "/kitchen").withReceiver { running in
                 try "x".write(toFile: folder + "/a", atomically: false, encoding: .utf8)
-                let study = Host.loopback(folder + "/study")
+                let study = Host.loopback(folder + "/study", terminal: "dumb")
                 let end = try await study.atTerminal(["send", "a"], in: folder) { terminal in
                     try await terminal.transcript.says(
                         "run waft receive or, if waftd runs there, waft visible everyone")
@@ -21,6 +21,56 @@ struct TerminalTests {
                 }
                 #expect(end.exit == 0, "\(end.text)")
                 #expect(try running.names() == ["a"])
+            }
+        }
+    }
+
+    @Test("arrow keys and Enter choose from the list of waft share, a text finds its row, and Esc gives up")
+    func keys() async throws {
+        try await withTemporaryFolder { folder in
+            try "hello\n".write(toFile: folder + "/a.txt", atomically: false, encoding: .utf8)
+            let study = Host.loopback(folder + "/study", terminal: "xterm")
+            let words = ["share", "a.txt"]
+            let shown = try await study.atTerminal(words, in: folder) { terminal in
+                try await terminal.transcript.says(">   1  Send Later")
+                try await terminal.type("\u{1B}[B")
+                try await terminal.transcript.says(">   2  ")
+                try await terminal.type("prev")
+                try await terminal.transcript.says("? prev")
+                try await terminal.type("\n")
+                try await terminal.transcript.says("  hello")
+            }
+            #expect(shown.exit == 0 && shown.text.contains("Share with? Preview\r\n"), "\(shown.text)")
+            let left = try await study.atTerminal(words, in: folder) { terminal in
+                try await terminal.transcript.says("Share with? ")
+                try await terminal.type("\u{1B}")
+                try await terminal.transcript.says("nothing was shared")
+            }
+            #expect(left.exit == 130, "\(left.text)")
+        }
+    }
+
+    @Test("the terminal is left as it was when a key chooses, when the person gives up, and at each signal")
+    func restored() async throws {
+        try await withTemporaryFolder { folder in
+            try "x".write(toFile: folder + "/a", atomically: false, encoding: .utf8)
+            let study = Host.loopback(folder + "/study", terminal: "xterm")
+            // An interactive shell puts the modes of the terminal right itself: this one is none.
+            let script =
+                "stty -a >before; (echo $BASHPID >pid; exec \"$0\" send a); stty -a >after; cmp before after && echo same"
+            let command = "exec bash -c '\(script)' '\(Programs.waft)'"
+            let words = ["--quiet", "--flush", "--echo", "never", "--command", command, "/dev/null"]
+            for signal in ["", "INT", "TERM", "HUP", "QUIT"] {
+                let end = try await study.withProgram("/usr/bin/script", words, in: folder) { shell in
+                    try await shell.transcript.says("Esc gives up")
+                    if signal.isEmpty {
+                        try await shell.type("\u{1B}")
+                    } else {
+                        _ = try await study.run("/bin/sh", ["-c", "kill -\(signal) $(cat '\(folder)/pid')"])
+                    }
+                    try await shell.transcript.says("same")
+                }
+                #expect(end.text.contains("nothing was sent"), "\(signal): \(end.text)")
             }
         }
     }

@@ -51,7 +51,7 @@ enum PassphraseReader {
     static func silently<Result: Sendable>(
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws(CommandError) -> Result {
-        let silence = TerminalSilence()
+        let silence = TerminalMode(without: ECHO)
         defer { silence?.end() }
         let end = Cancellation()
         do {
@@ -96,40 +96,6 @@ enum PassphraseReader {
         // The newline that was typed is not shown either.
         if !Task.isCancelled { Console.shared.note("") }
         return line
-    }
-}
-
-/// A terminal that shows nothing that is typed. Ctrl-Z and Ctrl-\\ do nothing: they would leave it like this.
-private struct TerminalSilence {
-    private let terminal: Int32
-    private let before: termios
-
-    /// Nil if there is no terminal, or this process is in its background: the kernel stops it when it changes the terminal.
-    init?() {
-        terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
-        guard terminal >= 0 else { return nil }
-        var attributes = termios()
-        guard TypedLines.isInForeground(terminal), tcgetattr(terminal, &attributes) == 0 else {
-            close(terminal)
-            return nil
-        }
-        before = attributes
-        attributes.c_lflag &= ~tcflag_t(ECHO)
-        withUnsafeMutableBytes(of: &attributes.c_cc) { keys in
-            keys[Int(VQUIT)] = 0
-            keys[Int(VSUSP)] = 0
-        }
-        guard tcsetattr(terminal, TCSAFLUSH, &attributes) == 0 else {
-            close(terminal)
-            return nil
-        }
-    }
-
-    func end() {
-        var before = before
-        // What was typed and not read was meant for nobody: the shell must not show it, nor run it.
-        tcsetattr(terminal, TCSAFLUSH, &before)
-        close(terminal)
     }
 }
 

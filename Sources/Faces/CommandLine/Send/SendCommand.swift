@@ -383,7 +383,7 @@ enum PeerPicker {
     /// Duration of the search without a terminal.
     private static let looking: Duration = .seconds(3)
     private static let prompt = SharePrompt(
-        question: "Send to (number, name or address; q to give up): ",
+        question: "Send to (number, name or address; q to give up): ", keyQuestion: "Send to: ",
         advice:
             "No machine found yet. On the other machine run waft receive or, if waftd runs there, waft visible everyone. "
             + "You can also type an address, such as 192.168.1.7.")

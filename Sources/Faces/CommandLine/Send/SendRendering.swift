@@ -18,6 +18,19 @@ final class SendRendering: Sendable {
 
     private struct State {
         var courses: [String: PeerState] = [:]
+
+        /// - Parameter peer: as it was named.
+        func name(of peer: String) -> String { courses[peer]?.peer.line ?? TerminalText.escaped(peer, limit: 64) }
+    }
+
+    /// A window that shows the sending in place of the terminal.
+    struct Window: Sendable {
+        /// The items in a sentence; escaped.
+        let items: String
+        /// Gets the lines about the result.
+        let told: @Sendable (String) -> Void
+        /// Gets what goes on.
+        let show: @Sendable (DialogStep) -> Void
     }
 
     private let json: Bool
@@ -25,21 +38,21 @@ final class SendRendering: Sendable {
     private let progress: ProgressStyle
     private let peers: Int
     private let sources: [any ItemSource]
-    /// Gets the lines about the result in place of the terminal; nil for the terminal.
-    private let told: (@Sendable (String) -> Void)?
+    /// Nil for the terminal.
+    private let window: Window?
     private let state = Mutex(State())
     private let throttle = Throttle()
 
     init(
         json: Bool, quiet: Bool, progress: ProgressStyle = .bar, peers: Int, sources: [any ItemSource],
-        told: (@Sendable (String) -> Void)? = nil
+        window: Window? = nil
     ) {
         self.json = json
         self.quiet = quiet
         self.progress = json || quiet ? .none : progress
         self.peers = peers
         self.sources = sources
-        self.told = told
+        self.window = window
     }
 
     func show(_ step: SendStep, to peer: String) {
@@ -51,7 +64,7 @@ final class SendRendering: Sendable {
         switch step {
         case .connected(let person):
             state.withLock { $0.courses[peer] = PeerState(peer: person) }
-            status("waiting for \(person.line) to accept \(Glyph.ellipsis)")
+            status("waiting for \(person.line) to accept \(window?.items ?? Glyph.ellipsis)")
         case .remarked(let line):
             Console.shared.endStatus()
             note(TerminalText.escaped(line.reason, limit: 1_000))
@@ -66,17 +79,19 @@ final class SendRendering: Sendable {
             }
         case .answered: break
         case .busy(let line):
+            let name = state.withLock { $0.name(of: peer) }
             if line.cause == .receiverStopped {
-                status(
-                    "\(TerminalText.escaped(peer, limit: 64)) stopped receiving; trying again \(Glyph.ellipsis)")
+                status("\(name) stopped receiving; trying again \(Glyph.ellipsis)")
             } else {
                 let why = line.reason.map { " (\(TerminalText.escaped($0, limit: 400)))" } ?? ""
-                status(
-                    "\(TerminalText.escaped(peer, limit: 64)) is busy\(why); trying again \(Glyph.ellipsis)")
+                status("\(name) is busy\(why); trying again \(Glyph.ellipsis)")
             }
         case .progressed(let line): progressed(line.bytes, line.total, line.moved, to: peer)
         case .resuming(let line):
-            if !quiet {
+            if let window {
+                window.show(
+                    DialogStep(text: "\(TerminalText.escaped(line.reason, limit: 200)); resuming \(Glyph.ellipsis)"))
+            } else if !quiet {
                 Console.shared.endStatus()
                 note("\(TerminalText.escaped(line.reason, limit: 1_000)); resuming \(Glyph.ellipsis)")
             }
@@ -85,7 +100,7 @@ final class SendRendering: Sendable {
         case .handling:
             let name = state.withLock { state in
                 state.courses[peer]?.cancellation.isStored = true
-                return state.courses[peer]?.peer.line ?? TerminalText.escaped(peer, limit: 64)
+                return state.name(of: peer)
             }
             status("stored at \(name); waiting for its handlers \(Glyph.ellipsis)")
         case .ended(let lines): end(lines, to: peer)
@@ -98,10 +113,11 @@ final class SendRendering: Sendable {
 
     private func print(_ line: some Line) { OutputOptions(json: true).show(line, as: []) }
 
-    private func note(_ text: String) { told.map { $0(text) } ?? Console.shared.note("waft: \(text)") }
+    private func note(_ text: String) { window.map { $0.told(text) } ?? Console.shared.note("waft: \(text)") }
 
     /// Shows the state until the next one.
     private func status(_ text: String) {
+        if let window { return window.show(DialogStep(text: text.prefix(1).uppercased() + text.dropFirst())) }
         switch progress {
         case .bar: Console.shared.status(text)
         case .lines: Console.shared.note(text)
@@ -114,7 +130,7 @@ final class SendRendering: Sendable {
             state.courses[peer]?.cancellation.bytes = bytes
             state.courses[peer]?.cancellation.total = total
         }
-        guard progress == .lines || (progress == .bar && Console.shared.isInteractive) else { return }
+        guard window != nil || progress == .lines || (progress == .bar && Console.shared.isInteractive) else { return }
         let now = ContinuousClock.now
         guard throttle.isDue(at: now) else { return }
         let (text, kept): (String?, String?) = state.withLock { state in
@@ -123,16 +139,23 @@ final class SendRendering: Sendable {
             course.hasToldKept = course.hasToldKept || kept != nil
             var line =
                 course.progress ?? ProgressLine("\(course.items) \(Glyph.arrow) \(course.peer.name)", total: total)
-            let text =
-                progress == .lines
-                ? line.step(bytes: bytes, moved: moved, at: now)
-                : line.text(bytes: bytes, moved: moved, at: now, width: Console.shared.width - 1)
+            let text: String?
+            if let window {
+                let facts = line.facts(bytes: bytes, moved: moved, at: now)
+                text = "Sending \(window.items) to \(course.peer.line): \(facts)"
+            } else if progress == .lines {
+                text = line.step(bytes: bytes, moved: moved, at: now)
+            } else {
+                text = line.text(bytes: bytes, moved: moved, at: now, width: Console.shared.width - 1)
+            }
             course.progress = line
             state.courses[peer] = course
             return (text, kept.map { "\(course.items) \(Glyph.arrow) \(course.peer.line): \($0)" })
         }
-        if let kept { Console.shared.note(kept) }
-        if let text { status(text) }
+        if let kept, window == nil { Console.shared.note(kept) }
+        guard let text else { return }
+        guard let window else { return status(text) }
+        window.show(DialogStep(text: text, percent: total.map { Int(Double(bytes) / Double(max($0, 1)) * 100) }))
     }
 
     // MARK: The end
@@ -140,18 +163,22 @@ final class SendRendering: Sendable {
     /// Prints the outcome of each item.
     private func end(_ lines: [SentLine], to peer: String) {
         Console.shared.endStatus()
-        let receiver = state.withLock { $0.courses.removeValue(forKey: peer) }?.peer.line
+        let receiver = state.withLock { state in
+            defer { state.courses[peer] = nil }
+            return state.name(of: peer)
+        }
         for (source, line) in zip(sources, lines) where line.exit != nil || !quiet {
             let shown = TerminalText.escaped(["text", "url"].contains(source.origin) ? line.name : source.origin)
             let text =
-                "\(shown) \(Glyph.arrow) \(receiver ?? TerminalText.escaped(peer, limit: 64)): "
-                + TerminalText.escaped(line.text, limit: 4_096)
+                "\(shown) \(Glyph.arrow) \(receiver): " + TerminalText.escaped(line.text, limit: 4_096)
             if line.exit != nil {
                 note(text)
             } else {
-                told.map { $0(text) } ?? Console.shared.result(text)
+                window.map { $0.told(text) } ?? Console.shared.result(text)
             }
         }
+        guard let window, lines.count > 1 else { return }
+        window.told("\(lines.count { $0.exit == nil }) of \(lines.count) items arrived at \(receiver)")
     }
 
     func done(_ exit: WaftExit) {

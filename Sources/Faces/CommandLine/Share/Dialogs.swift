@@ -15,9 +15,9 @@ protocol DialogProgram: Sendable {
     func choose(_ text: String, _ rows: AsyncStream<DialogRow>) async throws(WaftError) -> String?
     /// Shows lines until the user closes the window.
     func tell(_ lines: [String], isFault: Bool) async throws(WaftError)
-    /// Shows that something goes on.
+    /// Shows what goes on, one step after the other.
     /// - Returns: true when the user wants it to end; false when the task is cancelled.
-    func accompany(_ text: String) async -> Bool
+    func accompany(_ steps: AsyncStream<DialogStep>) async -> Bool
     /// Whether an open window takes further rows.
     var addsRows: Bool { get }
 }
@@ -27,6 +27,14 @@ struct DialogRow: Sendable {
     let key: String
     let title: String
     let detail: String
+}
+
+/// What goes on, for a window that shows it.
+struct DialogStep: Sendable, Equatable {
+    /// One line, escaped.
+    let text: String
+    /// How much of it is done; nil if that is unknown.
+    var percent: Int?
 }
 
 extension DialogRow {
@@ -79,15 +87,17 @@ struct Zenity: DialogProgram {
         ])
     }
 
-    func accompany(_ text: String) async -> Bool {
-        // Its input stays open: the end of the input would be the end of the work.
-        let (lines, inlet) = AsyncStream<String>.makeStream()
-        defer { inlet.finish() }
-        let words = [
-            "--progress", "--pulsate", "--title=Sharing", "--text=\(Self.markup(text))", "--auto-close", "--width=420",
-        ]
-        let end = try? await program.end(words, lines: lines)
+    func accompany(_ steps: AsyncStream<DialogStep>) async -> Bool {
+        let words = ["--progress", "--pulsate", "--title=Sharing", "--text=", "--auto-close", "--width=520"]
+        let end = try? await program.end(words, lines: steps.map(Self.lines))
         return !Task.isCancelled && end?.code == 1
+    }
+
+    /// A line that begins with # is a plain text, in which a backslash begins the name of a character. The window closes
+    /// itself at 100.
+    private static func lines(_ step: DialogStep) -> String {
+        let amount = step.percent.map { "pulsate:false\n\(min($0, 99))" } ?? "pulsate:true"
+        return "\(amount)\n# \(step.text.replacing("\\", with: "\\\\"))\n"
     }
 
     /// Text of a label that reads Pango markup.
@@ -129,9 +139,16 @@ struct KDialog: DialogProgram {
     /// A text of a stranger that is never taken for an option.
     private static func value(_ text: String) -> String { text.hasPrefix("-") ? " " + text : text }
 
-    func accompany(_ text: String) async -> Bool {
-        // Its progress window is a service of the session bus that outlives this program.
-        try? await Task.sleep(for: .seconds(86_400))
+    func accompany(_ steps: AsyncStream<DialogStep>) async -> Bool {
+        // Its progress window is a service of the session bus that outlives this program: a note stays for a while instead.
+        var shown = ""
+        for await step in steps where step.percent == nil && step.text != shown {
+            shown = step.text
+            _ = try? await program.end(["--title", "Waft", "--passivepopup", Self.value(shown), Self.noteSeconds])
+        }
+        // The end of the steps is the end of the work.
         return false
     }
+
+    private static let noteSeconds = "5"
 }

@@ -259,7 +259,8 @@ struct ShareCommand: AsyncParsableCommand {
         let peers = try await CommandError.catching { () throws(WaftError) in
             activities.hasPeers ? try SharePeers(context.waft) : nil
         }
-        let choice = await SharePrompt(question: "Share with? ").choose(from: sheet, items.words, peers)
+        let choice = await SharePrompt(question: "Share with? ", keyQuestion: "Share with? ").choose(
+            from: sheet, items.words, peers)
         guard case .row(let answer) = choice else { return nil }
         return answer
     }

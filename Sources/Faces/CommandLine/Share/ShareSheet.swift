@@ -1,4 +1,3 @@
-import Executors
 import Lines
 import Operations
 import Sharing
@@ -114,6 +113,38 @@ struct ShareSheet {
                 + (rest.isEmpty ? standing : standing.padded(to: Self.standingWidth, gap: 1) + rest))
     }
 
+    /// Rows of the open list.
+    var count: Int { rows.count }
+
+    /// The row as it is now.
+    func line(_ row: Int) -> String {
+        switch rows[row] {
+        case .activity(let index): return cell(row + 1, activities[index].title)
+        case .peer(let id):
+            guard let peer = peers[id] else { return "" }
+            return absent.contains(id) ? cell(row + 1, "\(peer.person.name) is gone") : cell(row + 1, peer)
+        }
+    }
+
+    /// Whether the row has a text in its name, its key or its type.
+    func has(_ text: String, in row: Int) -> Bool {
+        let words: [String] =
+            switch rows[row] {
+            case .activity(let index): [activities[index].title, activities[index].type]
+            case .peer(let id): peers[id].map { [$0.person.name, $0.person.introduction.key ?? ""] } ?? []
+            }
+        return words.contains { $0.lowercased().contains(text.lowercased()) }
+    }
+
+    func isStranger(row: Int) -> Bool {
+        if case .peer(let id) = rows[row] { peers[id]?.person.isContact != true } else { false }
+    }
+
+    /// Whether a machine has this name, or calls itself so.
+    func isName(_ text: String) -> Bool {
+        peers.values.contains { TypedName.means(text, $0.person.introduction.name) || $0.person.isNamed(text) }
+    }
+
     private func cell(_ number: Int, _ text: String) -> String {
         String(repeating: " ", count: max(0, 3 - "\(number)".count)) + "\(number)  \(text)"
     }
@@ -153,6 +184,24 @@ struct ShareSheet {
             "\"\(shown)\" is not in the list: \(near ?? "")type a number or a name of it, an address, or q to give up")
     }
 
+    /// The row that a typed line means; nil for none.
+    func row(answering line: String) -> Int? {
+        let answer = answer(to: line)
+        return rows.indices.first { self.answer(rows[$0]) == answer }
+    }
+
+    func answer(row: Int) -> Answer { answer(rows[row]) }
+
+    /// A chosen peer or activity in a sentence; escaped.
+    func name(of answer: Answer) -> String {
+        switch answer {
+        case .peer(let word):
+            peers.values.first { $0.id.text == word }?.person.line ?? TerminalText.escaped(word, limit: 64)
+        case .activity(let type): activities.first { $0.type == type }?.title ?? type
+        case .givenUp, .unclear: ""
+        }
+    }
+
     private func answer(_ row: Row) -> Answer {
         switch row {
         case .activity(let index): return .activity(activities[index].type)
@@ -162,100 +211,5 @@ struct ShareSheet {
             }
             return .peer(id.text)
         }
-    }
-}
-
-/// Shows a list of peers and activities on the terminal, and asks until a row is chosen.
-struct SharePrompt {
-    /// The list is shown after this time, with the peers that were found; later ones get the next numbers.
-    private static let firstLook: Duration = .seconds(1)
-    /// Time without a found peer after which the user gets the advice.
-    private static let silence: Duration = .seconds(3)
-
-    let question: String
-    /// Shown if no peer is found for a while; nil for none.
-    var advice: String?
-
-    private enum Input: Sendable {
-        case peers(SharePeers.Event)
-        case open
-        case late
-        case line(String)
-        case interrupted
-        case end
-    }
-
-    enum Choice {
-        case row(ShareSheet.Answer)
-        case givenUp
-        /// By Ctrl-C.
-        case interrupted
-    }
-
-    /// - Parameters:
-    ///   - lines: shown before the list, escaped.
-    ///   - peers: nil if items are not sent.
-    func choose(from sheet: ShareSheet, _ lines: [String], _ peers: SharePeers?) async -> Choice {
-        // Before the question: a Ctrl-C may come as soon as it can be read.
-        let signals = EndSignals.watched()
-        for line in lines { Console.shared.note(line) }
-        return await withTaskGroup(of: Void.self) { group in
-            let (inputs, feed) = AsyncStream<Input>.makeStream()
-            if let peers {
-                group.addTask {
-                    for await event in peers.events(for: nil) { feed.yield(.peers(event)) }
-                    feed.yield(.late)
-                }
-            }
-            group.addTask {
-                if peers != nil { try? await Task.sleep(for: Self.firstLook) }
-                feed.yield(.open)
-                if peers != nil { try? await Task.sleep(for: Self.silence - Self.firstLook) }
-                feed.yield(.late)
-            }
-            group.addTask { for await _ in signals { feed.yield(.interrupted) } }
-            group.addTask {
-                for await line in LineReader.terminalLines() { feed.yield(.line(line)) }
-                feed.yield(.end)
-            }
-            defer { group.cancelAll() }
-            return await choose(from: inputs, sheet)
-        }
-    }
-
-    private func choose(from inputs: AsyncStream<Input>, _ sheet: ShareSheet) async -> Choice {
-        var (sheet, advice) = (sheet, self.advice)
-        for await input in inputs {
-            switch input {
-            case .peers(.found(let peer)):
-                advice = nil
-                if let line = sheet.found(peer) { Console.shared.note(line) }
-            case .peers(.gone(let id)):
-                if let line = sheet.gone(id) { Console.shared.note(line) }
-            case .peers(.trouble(let reason)):
-                Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 400))")
-            case .open:
-                for line in sheet.open(width: Console.shared.width) { Console.shared.note(line) }
-                Console.shared.prompt(question)
-            case .late:
-                if let advice = advice.take() { Console.shared.note(advice) }
-            case .line(let line):
-                Console.shared.answered()
-                switch sheet.answer(to: line) {
-                case .givenUp: return .givenUp
-                case .unclear(let why):
-                    if !why.isEmpty { Console.shared.note(why) }
-                    if sheet.isOpen { Console.shared.prompt(question) }
-                case let answer: return .row(answer)
-                }
-            case .interrupted:
-                Console.shared.endLine()
-                return .interrupted
-            case .end:
-                Console.shared.endLine()
-                return .givenUp
-            }
-        }
-        return .givenUp
     }
 }

@@ -40,10 +40,14 @@ struct ShareWindow {
             }
         let cancellation = Cancellation()
         return try await Interruption.watching(cancellation) { [words] in
+            let (steps, feed) = AsyncStream<DialogStep>.makeStream(bufferingPolicy: .bufferingNewest(1))
             let exit = try await withThrowingTaskGroup(of: WaftExit?.self) { group in
-                group.addTask { await perform(activity, word, items, words, by: peers, cancellation) }
                 group.addTask {
-                    guard await dialogs.accompany(items.title) else { return nil }
+                    feed.yield(DialogStep(text: beginning(of: activity, word, items)))
+                    return await perform(activity, word, items, words, by: peers, cancellation) { feed.yield($0) }
+                }
+                group.addTask {
+                    guard await dialogs.accompany(steps) else { return nil }
                     cancellation.request()
                     try await Task.sleep(for: Self.goodbye)
                     throw givenUp
@@ -55,13 +59,27 @@ struct ShareWindow {
                 throw givenUp
             }
             if cancellation.isRequested { throw givenUp }
-            let lines = told.all.isEmpty ? ["\(items.title): \(exit == .done ? "done" : "failed")"] : told.all
+            let lines =
+                told.all.isEmpty ? ["\(shown(items)): \(exit == .done ? "done" : "failed")"] : told.all
             try await dialogs.tell(Array(lines.suffix(Self.shownLines)), isFault: exit != .done)
             return exit
         }
     }
 
     private var givenUp: CommandError { CommandError(.interrupted, "nothing was chosen; nothing was shared") }
+
+    // MARK: The steps
+
+    private func shown(_ items: ShareItems) -> String { TerminalText.escaped(items.title, limit: 60) }
+
+    /// Before the first step of the activity itself.
+    private func beginning(of activity: Activity, _ word: String, _ items: ShareItems) -> String {
+        guard activity.kind == .send else {
+            return "\(TerminalText.escaped(activity.title, limit: 64)): \(shown(items))"
+        }
+        let peer = PeerID(text: word).map { context.people.person($0, callingItself: nil).line }
+        return "Connecting to \(peer ?? TerminalText.escaped(word, limit: 64))"
+    }
 
     // MARK: The rows
 
@@ -100,9 +118,10 @@ struct ShareWindow {
     /// - Parameters:
     ///   - word: the peer, or the number of the program that opens the file.
     ///   - peers: finds the peer.
+    ///   - show: gets the steps of a sending.
     private func perform(
         _ activity: Activity, _ word: String, _ items: ShareItems, _ words: SharedWords, by peers: SharePeers?,
-        _ cancellation: Cancellation
+        _ cancellation: Cancellation, show: @escaping @Sendable (DialogStep) -> Void
     ) async -> WaftExit {
         var words = words
         do throws(CommandError) {
@@ -111,7 +130,7 @@ struct ShareWindow {
             return try await CommandError.catching { [words] () throws(WaftError) in
                 try await activities.check(activity, items)
                 switch activity.kind {
-                case .send: return try await send(items, to: word, by: peers, cancellation)
+                case .send: return try await send(items, to: word, by: peers, cancellation, show)
                 case .queue: try await queue(items, words, to: word, cancellation)
                 case .preview, .openIn:
                     let documents = context.waft.documents()
@@ -137,10 +156,11 @@ struct ShareWindow {
     }
 
     private func send(
-        _ items: ShareItems, to peer: String, by peers: SharePeers?, _ cancellation: Cancellation
+        _ items: ShareItems, to peer: String, by peers: SharePeers?, _ cancellation: Cancellation,
+        _ show: @escaping @Sendable (DialogStep) -> Void
     ) async throws(WaftError) -> WaftExit {
-        let rendering = SendRendering(
-            json: false, quiet: false, progress: .none, peers: 1, sources: items.sources, told: { told.add([$0]) })
+        let window = SendRendering.Window(items: shown(items), told: { told.add([$0]) }, show: show)
+        let rendering = SendRendering(json: false, quiet: false, peers: 1, sources: items.sources, window: window)
         return try await context.waft.send(
             items.sources, to: [peer], by: peers, options(items),
             previews: context.waft.previews(of: items.sources, thumbnail: nil), cancellation: cancellation,

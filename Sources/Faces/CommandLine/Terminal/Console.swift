@@ -123,6 +123,8 @@ package final class Console: Sendable {
 
     /// Columns of the terminal.
     package var width: Int { size.width }
+    /// Its lines.
+    package var height: Int { size.height }
 
     /// Columns and rows of the terminal.
     private var size: (width: Int, height: Int) {

@@ -54,6 +54,13 @@ package struct ProgressLine: Sendable {
         return (label.isEmpty ? "" : label + ": ") + shown.joined(separator: ", ")
     }
 
+    /// The amount, speed and time left, for a window that draws the bar itself.
+    /// - Parameters: as of `text`.
+    mutating func facts(bytes: UInt64, moved: UInt64? = nil, at now: ContinuousClock.Instant) -> String {
+        rate.note(moved ?? bytes, at: now)
+        return Self.facts(bytes, of: total, rate: rate.bytesPerSecond).joined(separator: ", ")
+    }
+
     private mutating func text(
         _ bytes: UInt64, _ moved: UInt64, _ now: ContinuousClock.Instant, _ width: Int
     ) -> String {
