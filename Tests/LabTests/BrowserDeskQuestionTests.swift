@@ -147,7 +147,7 @@ extension BrowserDeskTests {
         @Test("a contact is always accepted within the limits that the question had, and what comes then is shown")
         func always() async throws {
             try await DeskStage.take { stage in
-                let (browser, study) = (stage.browser, try stage.host("study"))
+                let (browser, study, attic) = (stage.browser, try stage.host("study"), try stage.host("attic"))
                 for name in ["a.txt", "b.txt"] { try stage.write(name, Data(name.utf8)) }
                 try stage.write("c.bin", BrowserStage.noise(1_000))
                 try await stage.withDesk(contacts: ["study"]) { desk, receiver in
@@ -158,8 +158,15 @@ extension BrowserDeskTests {
                         let _: Bool = try await browser.script(
                             "document.querySelector('#question .offer select').value = 'public.plain-text'; return true"
                         )
-                        try await desk.answerQuestion("always")
-                        try await sending.transcript.says("stored as a.txt")
+                        // The question of a stranger waits behind it.
+                        try await attic.offering(["b.txt"], to: address, in: stage.folder) { other in
+                            try await browser.wait(for: "2 offers wait", in: "#question")
+                            try await desk.answerQuestion("always")
+                            try await sending.transcript.says("stored as a.txt")
+                            try await browser.wait(for: "stranger attic", in: "#question .offer")
+                            try await desk.answerQuestion("decline")
+                            try await other.transcript.says("declined")
+                        }
                     }
                     let second = try await study.run(
                         Programs.waft, ["send", "b.txt", "--to", address], in: stage.folder)

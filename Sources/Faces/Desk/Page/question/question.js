@@ -119,7 +119,7 @@ export function startQuestions() {
 	const dialog = $("question"), aside = $("asking");
 	let drawn = null, node = null, clock = null, isAside = 0;
 	const draw = framed(() => {
-		const [first] = store.offers.values(), key = first && first.offer + (isKnown(first) ?? "");
+		const [first] = store.offers.values(), key = first && `${first.offer} ${isKnown(first)}`;
 		count("questions", store.offers.size);
 		if (!first || isAside >= Math.max(...store.offers.keys())) {
 			clock?.abort();
