@@ -34,8 +34,8 @@ def landscape(path, sky, sun, far, near):
 
 def pdf(*lines):
     """A page with some lines; readers find its objects without a table."""
-    text = " ".join(f"({line}) Tj 0 -28 Td" for line in lines)
-    content = f"BT /F 18 Tf 60 760 Td {text} ET"
+    text = " ".join(f"({line}) Tj 0 -64 Td" for line in lines)
+    content = f"0.1 0.37 0.48 rg 40 300 515 12 re 40 560 515 12 re f BT /F 36 Tf 60 500 Td {text} ET"
     return (
         "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
         "3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</Font<</F<</Type/Font"
@@ -52,7 +52,7 @@ def make(folder):
         with open(f"{folder}/{name}", "w") as file:
             file.write(text)
     with open(f"{folder}/Tickets.pdf", "w") as file:
-        file.write(pdf("Harbour cruise", "Two tickets, deck B, 14:30"))
+        file.write(pdf("Harbour cruise", "Two tickets", "Deck B, 14:30"))
     for name in ["north", "south"]:
         landscape(f"{folder}/Garden plan/beds/{name}.jpg", *LANDSCAPES["Vineyard.jpg"])
     with open(f"{folder}/Garden plan/seeds.txt", "w") as file:

@@ -67,7 +67,8 @@ class Stage:
 
     def pictures(self, name, at=""):
         """The pictures of what is there now. `at` is what is to be in the middle of the window."""
-        for width, height, phone in SIZES:
+        # The wide window first: a tick stays for seconds only.
+        for width, height, phone in reversed(SIZES):
             self.browser.window(width, height, phone)
             for scheme in SCHEMES:
                 self.browser.scheme(scheme)
@@ -149,10 +150,12 @@ class Stage:
         self.pictures("rings")
         self.view("transfers", "[...document.querySelectorAll('progress')].filter(p => p.value > 0.2).length > 1")
         self.pictures("transfers")
-        for host in ["laptop", "study"]:
-            self.link(host, "40mbit")
+        self.view("room")
+        self.link("laptop", "40mbit")
         self.browser.wait("document.querySelector('.toast img')?.naturalWidth")
         self.pictures("arrival")
+        self.view("transfers")
+        self.link("study", "40mbit")
         self.browser.wait("[...document.querySelectorAll('progress')].every(p => p.hidden)")
         self.pictures("transfers-over")
         for host in ["laptop", "study"]:
@@ -163,9 +166,11 @@ class Stage:
         self.browser.wait("!document.querySelector('#question').open")
 
     def inbox(self):
-        self.view("inbox", "document.querySelectorAll('.option img').length > 5")
+        self.view("inbox", "document.querySelectorAll('.option img').length > 8 && "
+                  "[...document.querySelectorAll('.option img')].every(i => i.naturalWidth)")
         # The pointer marks what it is on.
         self.browser.click("h1")
+        self.browser.script("for (const toast of document.querySelectorAll('.toast')) toast.remove()")
         time.sleep(2)
         self.pictures("inbox")
         self.browser.click("button.filters")
@@ -202,8 +207,11 @@ class Stage:
         self.browser.script("document.querySelector('#who').form.requestSubmit()")
         self.browser.wait("document.querySelector('.answer ol')")
         self.pictures("handlers")
-        self.view("settings", "document.querySelectorAll('.setting').length > 9")
+        self.view("settings", "document.querySelectorAll('.setting').length > 6")
         self.pictures("settings")
+        self.browser.script("location.hash = '#settings/all'")
+        self.browser.wait("document.querySelectorAll('.setting').length > 30")
+        self.pictures("settings-all")
 
     def take(self):
         self.befriend()

@@ -19,10 +19,12 @@ class Play:
         self.terminals = {}
         for host in ["study", "kitchen"]:
             home = os.path.join(folder, host)
-            os.mkdir(home)
+            os.makedirs(f"{home}/.local/state/waft", mode=0o700)
+            # Its long suggestion of data protection comes once, and not in this picture.
+            open(f"{home}/.local/state/waft/protection-suggested", "w").close()
             launch = [f"{checkout}/Scripts/lab", "run", lab, host, "env", "-u", "WAFT_HOME", f"HOME={home}",
                       f"WAFT_NAME={host}", "TERM=xterm", "LC_ALL=C.UTF-8", "XDG_RUNTIME_DIR=",
-                      f"{checkout}/.build/release/waft"]
+                      os.environ.get("PROGRAMS", f"{checkout}/.build/release") + "/waft"]
             self.terminals[host] = Terminal(host, launch, home, COLUMNS, ROWS)
         with open(os.path.join(folder, "study", FILE), "wb") as file:
             file.write(b"%PDF-1.4\n" + bytes(1_300_000 - 9))

@@ -3,9 +3,11 @@
 # the study and the notification in the kitchen. It leaves share-sheet.png and notification.png in FOLDER.
 set -euo pipefail
 
+# Each program in the background is a group, with what it starts.
+set -m
 root=$1 lab=$2 work=$3 waft=$4
 started=()
-trap '((${#started[@]} == 0)) || kill "${started[@]}" 2>/dev/null || true; wait' EXIT
+trap '((${#started[@]} == 0)) || kill -- "${started[@]/#/-}" 2>/dev/null || true; wait' EXIT
 
 # on HOST COMMAND…: runs a command on a host, with a home of its own.
 on() {
