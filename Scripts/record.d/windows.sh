@@ -3,7 +3,7 @@
 # the study and the notification in the kitchen. It leaves share-sheet.png and notification.png in FOLDER.
 set -euo pipefail
 
-# Each program in the background is a group, with what it starts.
+# Each background program leads a process group, so that the trap ends its children, too.
 set -m
 root=$1 lab=$2 work=$3 waft=$4
 started=()

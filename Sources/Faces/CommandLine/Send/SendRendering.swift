@@ -29,7 +29,7 @@ final class SendRendering: Sendable {
         let items: String
         /// Gets the lines about the result.
         let told: @Sendable (String) -> Void
-        /// Gets what goes on.
+        /// Gets the steps.
         let show: @Sendable (DialogStep) -> Void
     }
 

@@ -15,7 +15,7 @@ protocol DialogProgram: Sendable {
     func choose(_ text: String, _ rows: AsyncStream<DialogRow>) async throws(WaftError) -> String?
     /// Shows lines until the user closes the window.
     func tell(_ lines: [String], isFault: Bool) async throws(WaftError)
-    /// Shows what goes on, one step after the other.
+    /// Shows the steps of the work, one after the other.
     /// - Returns: true when the user wants it to end; false when the task is cancelled.
     func accompany(_ steps: AsyncStream<DialogStep>) async -> Bool
     /// Whether an open window takes further rows.
@@ -29,7 +29,7 @@ struct DialogRow: Sendable {
     let detail: String
 }
 
-/// What goes on, for a window that shows it.
+/// A step of the work, for a window.
 struct DialogStep: Sendable, Equatable {
     /// One line, escaped.
     let text: String

@@ -4,8 +4,8 @@ import Lines
 import Operations
 import Sharing
 
-/// Shows a list of peers and activities on the terminal, and asks until a row is chosen: by keys where the terminal can draw the list anew,
-/// else by lines that are typed.
+/// Shows a list of peers and activities on the terminal, and asks until a row is chosen: by keys if the terminal can draw the list again,
+/// else by typed lines.
 struct SharePrompt {
     /// The list is shown after this time, with the peers that were found; later ones get the next numbers.
     private static let firstLook: Duration = .seconds(1)
@@ -158,7 +158,7 @@ struct SharePrompt {
                     Console.shared.endStatus()
                     return .givenUp
                 case let answer?:
-                    // What was chosen stays to be read.
+                    // The choice stays on the terminal.
                     Console.shared.note(keyQuestion + picker.sheet.name(of: answer))
                     return .row(answer)
                 case nil: break

@@ -1,6 +1,6 @@
 /// A key at a terminal that gives each one at once.
 enum TerminalKey: Equatable, Sendable {
-    /// A character, or what was pasted.
+    /// One character.
     case text(String)
     case enter, escape, up, down, first, last
     /// The last character, or all of them.
@@ -58,7 +58,7 @@ struct TerminalKeys {
         }
     }
 
-    /// A key that is told by several bytes: `ESC [`, or `ESC O`, then parameters and a letter.
+    /// A key of several bytes: `ESC [`, or `ESC O`, then parameters and a letter.
     private func sequence() -> (key: TerminalKey?, count: Int)? {
         guard bytes.count > 1 else { return nil }
         if bytes[1] == Self.escape { return (.escape, 1) }

@@ -7,7 +7,7 @@ struct TerminalMode {
     private let before: termios
 
     /// Nil if there is no terminal, or this process is in its background: the kernel stops it when it changes the terminal.
-    /// - Parameter flags: those of local modes that are taken away: `ECHO` shows what is typed, `ICANON` keeps it until
+    /// - Parameter flags: local modes that are switched off: `ECHO` shows typed characters, `ICANON` keeps them until
     ///   the line ends.
     init?(without flags: Int32) {
         terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
@@ -22,7 +22,7 @@ struct TerminalMode {
         withUnsafeMutableBytes(of: &attributes.c_cc) { keys in
             keys[Int(VQUIT)] = 0
             keys[Int(VSUSP)] = 0
-            // Of a terminal that keeps no lines: it gives each key at once.
+            // Without `ICANON`, a read returns at each key.
             keys[Int(VMIN)] = 1
             keys[Int(VTIME)] = 0
         }
@@ -34,7 +34,7 @@ struct TerminalMode {
 
     func end() {
         var before = before
-        // What was typed and not read was meant for nobody: the shell must not show it, nor run it.
+        // Drops typed characters that were not read: the shell must neither show nor run them.
         tcsetattr(terminal, TCSAFLUSH, &before)
         close(terminal)
     }

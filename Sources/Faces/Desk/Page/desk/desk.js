@@ -16,7 +16,7 @@ const ALL = Object.values(VIEWS).flat();
 const secret = location.hash.slice(1), fresh = secret && !ALL.includes(secret.split("/")[0]);
 if (fresh) history.replaceState(null, "", "/");
 
-// Says what holds everything up; "" when it is over.
+// Shows why nothing works now; "" removes it.
 function trouble(text) {
 	put($("trouble"), text);
 	show($("trouble"), text);
@@ -64,7 +64,7 @@ function drawNav() {
 		h("span", t(view)), h("b.count", {hidden: true})))));
 }
 
-// A sign beside the name of a view, and what it means; "" for none.
+// A sign beside the name of a view, and its meaning; "" for none.
 function mark(view, sign, words) {
 	const node = $("nav").querySelector(`[data-view=${view}] .count`);
 	put(node, sign);
@@ -103,10 +103,10 @@ async function learnContacts() {
 on("contactsChanged", learnContacts);
 on("settings", learnSettings);
 
-// A protection that is set up, or given up, is a setting.
+// To set protection up, or give it up, changes a setting.
 async function learnProtection() {
 	const {protection} = store, result = await call("protection");
-	// A lock or an unlock of meanwhile is newer.
+	// A lock or an unlock in the meantime is newer.
 	if (store.protection !== protection) return learnProtection();
 	store.protection = lineOf(result, "protection") ?? null;
 	changed("protection");
@@ -121,7 +121,7 @@ function run() {
 	watch("receiver", {
 		began: line => {
 			if (away === false || line.event === "failed" && line.exit) return;
-			// Changes from here on are told.
+			// From here on the stream tells changes.
 			learn();
 			store.isReceiving = true;
 			changed("receiver");

@@ -1,11 +1,11 @@
-// Feedback: what has happened, for eyes, ears and screen readers.
+// Feedback: tells events to eyes, ears and screen readers.
 import {$, h, icon, say, sign, t} from "/parts.js";
 import {soundArrival} from "/sound.js";
 
 // How long a toast stays, in milliseconds; under the pointer or with the focus longer.
 const STAYS = 9000, MOST = 3;
 
-// Tells what has happened, by a toast: a picture, a text, and buttons as [words, work]. An arrival sounds, too.
+// Tells an event by a toast: a picture, a text, and buttons as [words, work]. An arrival sounds, too.
 export function tell({text, note, picture, actions = [], isArrival}) {
 	say(text);
 	if (isArrival) soundArrival();
@@ -26,7 +26,7 @@ export function tell({text, note, picture, actions = [], isArrival}) {
 	return node;
 }
 
-// The counts of what waits: questions, and what came while nobody looked.
+// Two counts: questions that wait, and arrivals while nobody looked.
 const counts = new Map();
 let view = "";
 

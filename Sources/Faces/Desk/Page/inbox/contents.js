@@ -7,7 +7,7 @@ export const table = facts => h("dl", facts.filter(([, value]) => value).map(([k
 
 export const text = content => h("pre.text", {dir: "auto"}, content);
 
-// What is in a folder or an archive: its folders can be entered.
+// The entries of a folder or an archive. A person can enter its folders.
 function members(all, isCut) {
 	const node = h("div.members");
 	const step = (path, ...more) => h("button.link", {"data-key": "in-" + path, onclick: () => show(path)}, more);
@@ -33,7 +33,7 @@ function members(all, isCut) {
 	return node;
 }
 
-// What `waft preview` says of contents.
+// The output of `waft preview`.
 export function body(line) {
 	const rest = line.isCut && help("isCut");
 	switch (line.shownAs) {
@@ -74,7 +74,7 @@ export function content({arrival, type, kind, stored}, pages) {
 	if (!/movie|sound/.test(form)) return null;
 	const title = t("playerOf", {name: stored});
 	const frame = h("iframe." + form, {src: src + "/player", sandbox: "", title, referrerPolicy: "no-referrer"});
-	// The frame cannot tell: nothing runs in it.
+	// The frame reports nothing: no script runs in it.
 	const probe = h(form === "movie" ? "video" : "audio", {preload: "metadata", src});
 	probe.onloadedmetadata = () => probe.removeAttribute("src");
 	probe.onerror = () => probe.getAttribute("src") && cannot(frame)();

@@ -1,4 +1,4 @@
-// The filters of the Inbox, the order, and what fills the disk: behind one button, which says how many filters are on.
+// The filters of the Inbox, the order and the room used. One button opens them, and says how many filters are on.
 import {button, families, family, fold, h, icon, person, put, select, senderKey, show, t} from "/parts.js";
 import {ORDERS, isLiar, isLocked, stamp} from "/order.js";
 import {roomPicture} from "/use.js";

@@ -1,4 +1,4 @@
-// The Inbox: what has arrived, with its folders. One list; search and filters above it, a large preview over it.
+// The Inbox: the items that arrived, and its folders. One list; search and filters above it, a large preview over it.
 import {ask, button, call, counted, cut, dots, family, framed, h, icon, named, on, problem, put, searchField, show,
 	shown, sign, size, status, store, sum, t, update} from "/parts.js";
 import {openSheet} from "/send.js";
@@ -137,7 +137,7 @@ export function open(main, signal, wanted) {
 		if (!preview.entry) list.node.focus();
 	}
 
-	// Of a folder, what is in it.
+	// For a folder: the items in it.
 	function verifyPicked() {
 		const within = ({way}) => all().filter(one => one.arrival && isBelow(one.folder, way));
 		const some = picked().flatMap(entry => entry.inside ? within(entry) : [entry]);

@@ -1,4 +1,4 @@
-// Facts of entries by which they are told apart, chosen and ordered.
+// The facts of entries that identify, select and order them.
 import {store} from "/parts.js";
 
 export const keyOf = entry => entry.arrival ?? entry.path;

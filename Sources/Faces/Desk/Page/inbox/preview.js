@@ -1,4 +1,4 @@
-// The large preview of an item, over the window: its contents, who sent it, and what people do with it.
+// The large preview of an item, over the window: its contents, its sender, and buttons.
 import {alarm, attempt, button, call, counted, cut, dots, family, fold, h, icon, lineOf, linesOf, mono, named, oneOf,
 	person, put, replace, show, shown, sign, size, store, t, things, warning, wayOf, when} from "/parts.js";
 import {openSheet} from "/send.js";
@@ -19,7 +19,8 @@ function lie(verdict, kind, is) {
 	return warning(verdict === "lying" ? [why, " ", t("liarClosed")] : why);
 }
 
-// `acts` does what the buttons say; `beside(entry, step)` gives the item before or after; `closed` hears of the end.
+// `acts` has the work of the buttons; `beside(entry, step)` gives the item before or after; `closed` is called at the
+// end.
 export function previewer(acts, beside, closed) {
 	const title = h("h2#preview-title", {tabIndex: -1}), facts = h("p.facts"), warn = h("div");
 	const stage = h("div.contents", {tabIndex: 0, role: "group", "aria-labelledby": "preview-title"});

@@ -1,8 +1,8 @@
-// An item in the list: its picture, its name and what people know it by.
+// An item in the list: its picture, name, sender, size and time.
 import {counted, cut, dots, family, h, hasThumb, icon, person, size, store, t, when} from "/parts.js";
 import {isLiar, isLocked, time} from "/order.js";
 
-// Items of which there is no small picture.
+// Items without a small picture.
 const pictureless = new Set();
 
 function picture(entry, kind) {

@@ -1,12 +1,12 @@
-// Compares items with what arrived, some at a time: its progress is seen, and it can be stopped.
+// Compares items with their state at arrival, some at a time. A person sees the progress, and can stop it.
 import {button, call, fate, fold, h, lineOf, problem, put, replace, shown, status, t, things} from "/parts.js";
 
-// Calls, at most: each is a step of the progress.
+// Maximum number of calls. Each is a step of the progress.
 const STEPS = 100;
 
 const FAULTS = /^(changed|missing|unreadable|absent)$/;
 
-// Shows it in a part until its end is read. `paths` are of items that came by Waft; `others` counts those that did not.
+// Shows the progress in a part until its end is read. `paths` are of items that came by Waft; `others` counts the rest.
 export async function verify(part, paths, others, signal) {
 	const stop = new AbortController(), n = paths.length, size = Math.max(1, Math.ceil(n / STEPS));
 	const end = () => stop.abort();

@@ -1,10 +1,10 @@
-// A list of any length of which only what is in view exists.
+// A list of any length. Only the options in view exist.
 import {framed, h, replace} from "/parts.js";
 
 // A tile and a row, in rem.
 const TILE = {wide: 10.5, high: 13.25}, ROW = {high: 4};
 
-// A listbox. `draw` makes the children of an option, and `words` its name; `chose` hears of a choice.
+// A listbox. `draw` makes the children of an option, and `words` its name; `chose` is called at a choice.
 export class VirtualList {
 	items = []; active = -1; columns = 1; nodes = new Map();
 
@@ -33,7 +33,7 @@ export class VirtualList {
 		this.again();
 	}
 
-	// Rows stay: one that is being clicked must not vanish.
+	// Rows stay: a row must not vanish during a click.
 	again() {
 		this.isOld = true;
 		this.update();

@@ -2,7 +2,7 @@
 import {h, replace, shown} from "/dom.js";
 import {has, t} from "/words.js";
 
-// Why something failed, as a sentence. `of` is what was tried, such as `unlock`.
+// Why something failed, as a sentence. `of` names the action, such as `unlock`.
 export const why = ({exit, cause}, of = "") => t([`${of}-${exit}`, cause !== "fault" && "cause-" + cause,
 	"exit-" + exit, "cause-" + cause]
 	.find(key => key && has(key)) ?? "notDone");

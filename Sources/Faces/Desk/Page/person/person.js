@@ -13,9 +13,8 @@ export const oneOf = (kind, value) => has(kind + value) ? t(kind + value) : show
 // The name of a dialect; "" for Waft's own.
 export const wayOf = via => via === "waft" ? "" : oneOf("via-", via);
 
-// A peer in a line, as the terminal writes it: a contact by the user's own name for it, with a mark, a stranger with
-// its
-// key, and one that has a contact's name as not that contact.
+// A peer in a line, as the terminal writes it: a contact by the user's own name for it, with a mark; a stranger with
+// its key; a stranger that has a contact's name as not that contact.
 export function person(peer, via) {
 	const own = contactName(peer);
 	if (own !== undefined) return isolated(own) + (peer.away ? "" : " ✓");
@@ -43,7 +42,7 @@ function colour(text) {
 	return (sum >>> 16) % 10;
 }
 
-// What is known of the key: of a contact it is proved, a stranger may have a contact's name.
+// The mark of the key: a contact has proved it; a stranger may have a contact's name.
 function mark(peer) {
 	if (isContact(peer)) return h("span.mark.proved", icon("check"));
 	return claims(peer) ? h("span.mark.false", icon("warn")) : null;

@@ -1,4 +1,4 @@
-// What goes on with a peer: the ring around its face, and the words below.
+// The activity of a peer: the ring around its face, and the words below.
 import {brief, counted, dots, isolated, lasting, personKey, store, t} from "/parts.js";
 import {rate, stateOf} from "/transfers.js";
 

@@ -6,7 +6,7 @@ import {learnSettings, valueOf} from "/known.js";
 import {pairWith} from "/pair.js";
 import {visibleChoice} from "/visible.js";
 
-// Buttons for strangers; more would be a list of the room.
+// Maximum number of buttons for strangers: the room has all.
 const MOST = 3;
 
 // Whether this window shows them: decided once all is known, so that they stay until the last is done.
@@ -52,7 +52,7 @@ export function firstSteps(signal, changed) {
 	};
 	const naming = step(form(".row", save, h("label", t("firstName"), name), submit(t("save"))), error);
 	const seeing = step(visibleChoice("visible-first", signal));
-	// Also one that is chosen already.
+	// A click on the present choice counts, too.
 	seeing.addEventListener("click", ({target}) => {
 		isSeenChosen ||= target.type === "radio";
 		draw();

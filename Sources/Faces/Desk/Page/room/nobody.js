@@ -23,7 +23,7 @@ export function nobody(signal) {
 		replace(found, checks.length > 0 && [h("h3", t("inTheWay")), h("ul.checks", checks.map(finding)),
 			h("p.row", button("examineAgain", examine))]);
 	}
-	// `isBrief`: the findings only, as others say what to do.
+	// `isBrief`: only the findings. The first steps say what to do.
 	node.show = (yes, isBrief) => {
 		if (yes && node.hidden) examine();
 		show(node, yes);

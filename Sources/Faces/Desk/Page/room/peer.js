@@ -1,4 +1,4 @@
-// A peer in the room: its face with a ring, its name, and what goes on.
+// A peer in the room: its face with a ring, its name, and its activity.
 import {$, called, changed, claims, contactName, face, h, icon, isContact, isolated, named, oneOf, personKey, ring,
 	short, shown, standing, t, update, wayOf} from "/parts.js";
 import {openSheet} from "/send.js";
@@ -28,7 +28,7 @@ function content(peer, activity) {
 export function place(first) {
 	let peer = first, activity = null, drawn = "";
 	const button = h("button.peer", {"data-key": "peer-" + personKey(first), onclick: () => {
-		// A fault that was seen is over.
+		// A press on the face takes its fault away.
 		if (activity?.isOver) {activity.transfer.isSeen = true; changed("transfers");}
 		openSheet({peers: [peer], isForOne: true});
 	}});

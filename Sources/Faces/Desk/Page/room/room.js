@@ -21,7 +21,7 @@ export function peersInOrder() {
 	return [all.filter(isContact).sort(order), all.filter(peer => !isContact(peer)).sort(order), away.sort(order)];
 }
 
-// Peers that send something, and cannot be seen.
+// Peers that send something, and are not in view.
 function unseen(seen) {
 	const keys = new Set(seen.map(personKey)), more = new Map();
 	for (const transfer of store.transfers.values()) {

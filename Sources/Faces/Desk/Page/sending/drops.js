@@ -10,7 +10,7 @@ const QUIET = 1500;
 export const dragged = {type: "application/x-waft-items", paths: []};
 const isOwn = ({dataTransfer}) => dragged.paths.length > 0 && dataTransfer.types.includes(dragged.type);
 
-// What a drop or the clipboard holds: files with paths, or a text.
+// The contents of a drop or of the clipboard: files with paths, or a text.
 export async function held(data) {
 	const entries = [...data.items].filter(i => i.kind === "file").map(i => i.webkitGetAsEntry?.());
 	const loose = [...data.files], text = data.getData("text/uri-list") || data.getData("text/plain");
@@ -22,7 +22,7 @@ export async function held(data) {
 // A place that takes files: `node.drop` is a peer, `node.take` a function of the event's data.
 const placeOf = event => event.target.closest?.(".peer, .takes") ?? event.target.closest?.("dialog");
 
-// What was dropped flies into the face.
+// The dropped items fly into the face.
 function fly({clientX: x, clientY: y}, place) {
 	const face = place.querySelector(".face")?.getBoundingClientRect();
 	if (!face || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
@@ -61,7 +61,7 @@ export function acceptDrops() {
 		clearTimeout(timer);
 		timer = setTimeout(end, QUIET);
 	};
-	// A drop on a part of which the browser has told `dragenter` only, unhandled, opens the file in place of the page.
+	// If nothing handles `dragenter`, a drop right after it opens the file in place of the page.
 	addEventListener("dragenter", drag);
 	addEventListener("dragover", drag);
 	addEventListener("dragleave", event => {if (!event.relatedTarget) end();});

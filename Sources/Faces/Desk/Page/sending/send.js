@@ -31,7 +31,7 @@ function typed() {
 		: {kind: "text", text};
 }
 
-// What there is to send.
+// The items to send.
 const all = () => ({words: typed(), blobs: items.filter(item => item.blob), paths: items.filter(item => item.path)});
 
 export function sendAtOnce(peer, {files = [], paths = []}) {

@@ -53,7 +53,7 @@ function finish(transfer, end) {
 	changed("outbox");
 }
 
-// A page cannot tell a file that is gone from a connection that is.
+// A page cannot tell a file that is gone from a lost connection.
 async function areReadable({blob, files = [blob]}) {
 	for (const file of files) if (!await file.slice(0, 1).arrayBuffer().catch(() => null)) return false;
 	return true;
@@ -62,7 +62,7 @@ async function areReadable({blob, files = [blob]}) {
 // Waft's own peers tell what their handlers say.
 const waitOf = peer => !peer.away && peer.via === "waft" ? "opened" : "stored";
 
-// What there is to send as a document: files of the browser, paths of this machine, and a text or a link.
+// The items to send as a document: files of the browser, paths of this machine, and a text or a link.
 export const sendingOf = ({blobs, paths, words},
 	more) => ({...more, items: blobs.map(({name, size, kind, entries}) => ({name, size, kind, entries})),
 	paths: paths.map(({path}) => path), [words?.kind ?? "text"]: words?.text});
