@@ -190,6 +190,13 @@ extension BrowserDeskTests {
                             FileManager.default.contents(atPath: study.inbox + "/note.txt") == Data("hello".utf8))
                         #expect(try await browser.script("return !document.querySelector('#sheet').open"))
                         try await browser.wait("document.querySelector('main .strip').hidden")
+                        // No face shows how this one ends: a toast does, behind the preview.
+                        try await desk.preview("note.txt")
+                        try await desk.click("sendOn", in: "#preview")
+                        try await browser.wait(for: "study", in: "#sheet-peers")
+                        try await browser.click("#sheet-peers label")
+                        try await browser.click("#sheet-go")
+                        try await browser.wait(for: "1 item stored at stranger study", in: "#toasts .toast:last-child")
                         #expect(try study.names() == ["note.txt"])
                     }
                 }

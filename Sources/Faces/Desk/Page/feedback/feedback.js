@@ -2,7 +2,7 @@
 import {$, h, icon, say, sign, t} from "/parts.js";
 import {soundArrival} from "/sound.js";
 
-// How long a toast stays, in milliseconds; under the pointer or with the focus longer.
+// How long a toast stays, in milliseconds; under the pointer, with the focus or below a dialog longer.
 const STAYS = 9000, MOST = 3;
 
 // Tells an event by a toast: a picture, a text, and buttons as [words, work]. An arrival sounds, too.
@@ -19,7 +19,7 @@ export function tell({text, note, picture, actions = [], isArrival}) {
 	};
 	let timer = 0;
 	const wait = () => {clearTimeout(timer); timer = setTimeout(() => node.matches(":hover, :focus-within")
-		|| document.hidden ? wait() : leave(), STAYS);};
+		|| document.hidden || document.querySelector("dialog[open]") ? wait() : leave(), STAYS);};
 	wait();
 	$("toasts").append(node);
 	while ($("toasts").children.length > MOST) $("toasts").firstElementChild.remove();

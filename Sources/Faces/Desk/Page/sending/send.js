@@ -1,7 +1,7 @@
 // The sheet: items, and what to do with them.
-import {$, alarm, button, called, counted, deviceIcon, dots, familyOf, fold, form, h, help, label, lineOf, linesOf,
-	named, on, person, post, put, read, replace, request, row, shown, sign, size, standing, status, submit, t, tellFault,
-	target, update} from "/parts.js";
+import {$, alarm, button, called, counted, deviceIcon, dots, familyOf, fold, form, h, has, help, label, lineOf,
+	linesOf, named, on, person, post, put, read, replace, request, row, shown, sign, size, standing, status, submit, t,
+	tellFault, target, update} from "/parts.js";
 import {tar} from "/tar.js";
 import {send, sendingOf, stream} from "/sending.js";
 import {peersInOrder} from "/room.js";
@@ -154,18 +154,22 @@ function drawActivities() {
 
 function activities(found, run) {
 	const says = status(), error = alarm(), contents = h("div.inside");
-	const buttons = found.map(({type, title, reason}) => h("button",
-		{disabled: !!reason, title: shown(reason), onclick: async () => {
+	const wordOf = ({type, title}) => {
+		const key = type.replace(/^org\.waft\.activity\./, "activity-");
+		return has(key) ? t(key) : shown(title);
+	};
+	const buttons = found.map(wordOf).map((title, n) => h("button",
+		{disabled: !!found[n].reason, title: shown(found[n].reason), onclick: async () => {
 		buttons.forEach(node => {node.ariaDisabled = "true";});
 		put(error, "");
-		put(says, shown(title) + " …");
-		const result = await run(type).catch(() => ({exit: -1, lines: []})),
+		put(says, title + " …");
+		const result = await run(found[n].type).catch(() => ({exit: -1, lines: []})),
 			made = lineOf(result, "completed")?.returnedItems ?? [];
 		buttons.forEach(node => {node.ariaDisabled = null;});
 		put(says, result.exit ? "" : t("activityDone", {name: title}) + made.map(path => " " + shown(path)).join());
 		tellFault(error, result);
 		replace(contents, linesOf(result, "preview").map(body));
-	}}, shown(title)));
+	}}, title));
 	return h("fieldset", h("legend", t("activities")), h("div.row", buttons), says, error, contents);
 }
 

@@ -1,6 +1,8 @@
 // Sendings of this window. Files of the browser go through.
-import {changed, counted, person, post, problem, read, request, say, store, sum, t, target, why} from "/parts.js";
+import {changed, counted, face, person, post, problem, read, request, say, store, sum, t, target, why} from "/parts.js";
 import {okay, sample, settle, tellsMore, transferOf} from "/events.js";
+import {tell} from "/feedback.js";
+import {stateOf} from "/transfers.js";
 
 let number = 0;
 
@@ -48,7 +50,14 @@ function finish(transfer, end) {
 	const reason = good || cancelled ? "" : transfer.reason ?? (transfer.results.length ? "" : problem(end));
 	Object.assign(transfer, {state: "over", ended: Date.now(), good, cancelled, note: "", reason});
 	setTimeout(() => changed("transfers"), 4100);
-	say(t(!good ? "saidNotSent" : transfer.queued ? "saidQueued" : "saidSent", {items: counted(n), who: transfer.to}));
+	const text = t(!good ? "saidNotSent" : transfer.queued ? "saidQueued" : "saidSent", {items: counted(n),
+		who: transfer.to});
+	// A face and the card of the transfer show the end themselves, if no dialog lies over them.
+	const isSeen = document.querySelector("main:is(.room, .transfers), main .strip:not([hidden])")
+		&& !document.querySelector("dialog[open]");
+	if (cancelled || isSeen) say(text);
+	else tell({text, note: good ? "" : reason || stateOf(transfer), picture: face(transfer.peer),
+		actions: [[t("show"), () => {location.hash = "#transfers";}]]});
 	changed("transfers");
 	changed("outbox");
 }
