@@ -134,6 +134,17 @@ class Chromium(Page):
         x, y = self.on(selector, lambda part: self.script(middle, part))
         self.drop_at(x, y, paths)
 
+    def drag(self, selector):
+        """Begins to drag a part by the mouse and lets it go beside it. Returns what the drag takes along, by its types."""
+        self.script(
+            "window.taken = null; addEventListener('dragstart', ({dataTransfer: data}) => {"
+            "window.taken = Object.fromEntries([...data.types].map(type => [type, data.getData(type)]));}, {once: true})")
+        part = self.element(selector)
+        moves = [{"type": "pointerMove", "duration": 20, "origin": part, "x": n, "y": n} for n in [0, 4, 12]]
+        actions = [moves[0], {"type": "pointerDown", "button": 0}, *moves[1:], {"type": "pointerUp", "button": 0}]
+        self.command("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": actions}]})
+        return self.wait("window.taken")
+
     def wait_within(self, selector, code):
         """Waits until an expression is true in the page of a frame."""
         self.command("POST", "/frame", {"id": self.element(selector)})

@@ -84,6 +84,10 @@ actor Browser {
     /// Drops files and folders from outside onto a part.
     func drop(_ paths: [String], on selector: String) async throws { try await send("drop_on", [selector] + paths) }
 
+    /// Drags a part a little by the mouse.
+    /// - Returns: what the drag takes along, by its types.
+    func drag(_ selector: String) async throws -> [String: String] { try await value("drag", selector) }
+
     /// Waits until an expression of JavaScript is true in the page of a frame.
     func wait(_ expression: String, within frame: String) async throws {
         try await order("wait_within", frame, expression)

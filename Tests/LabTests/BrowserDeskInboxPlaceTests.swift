@@ -203,6 +203,43 @@ extension BrowserDeskTests {
             }
         }
 
+        @Test("a file of any kind is dragged out with the address of its bytes, which are given to be saved only")
+        func draggedOut() async throws {
+            try await DeskStage.take { stage in
+                let browser = stage.browser
+                let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+                try stage.write("a: b.bin", bytes)
+                try stage.write("plans/north.txt", Data("peas".utf8))
+                try await stage.withDesk(["WAFT_ACCEPT": "everyone"]) { desk, receiver in
+                    try await send(["a: b.bin", "plans"], to: receiver, stage)
+                    try await desk.show("inbox")
+                    try await count(2, browser)
+                    let folder = try await browser.drag("main [role=option]:has(bdi[title=plans]) .thumb")
+                    #expect(folder["downloadurl"] == nil, "\(folder)")
+                    let taken = try await browser.drag("main [role=option]:has(bdi[title='a: b.bin']) .thumb")
+                    let previews = try await desk.previews()
+                    #expect(
+                        taken["downloadurl"] == "application/octet-stream:a_ b.bin:\(previews)/items/1/file", "\(taken)"
+                    )
+                    func get(_ path: String, _ more: String...) async throws -> ProgramResult {
+                        let saved = ["-s", "-D", "-", "-o", stage.folder + "/saved"] + more
+                        return try await desk.host.run("/usr/bin/curl", saved + [previews + path])
+                    }
+                    let answer = try await get("/items/1/file").output.lowercased()
+                    for line in [
+                        "http/1.1 200", "content-type: application/octet-stream", "content-disposition: attachment;",
+                        "content-security-policy: sandbox;", "x-content-type-options: nosniff",
+                        "cross-origin-resource-policy: same-origin", "content-length: 300000",
+                    ] { #expect(answer.contains(line), "\(line): \(answer)") }
+                    #expect(FileManager.default.contents(atPath: stage.folder + "/saved") == bytes)
+                    #expect(try await get("/items/1/file", "-H", "Range: bytes=9-").output.contains(" 206 "))
+                    for path in ["/items/2/file", "/items/3/file"] {
+                        #expect(try await get(path).output.contains(" 404 "), "\(path)")
+                    }
+                }
+            }
+        }
+
         @Test("verifying shows how many are done, can be stopped, and says what was not checked")
         func verifying() async throws {
             try await DeskStage.take { stage in

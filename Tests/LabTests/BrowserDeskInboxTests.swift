@@ -230,6 +230,10 @@ extension BrowserDeskTests {
                         try await browser.wait(for: says, in: "main")
                     }
                     try await browser.wait(for: "only for me", in: "#preview pre")
+                    // No address has the bytes of a sealed file.
+                    let file = try await desk.previews() + "/items/1/file"
+                    let words = ["-s", "-o", "/dev/null", "-w", "%{http_code}", file]
+                    #expect(try await desk.host.run("/usr/bin/curl", words).output == "404")
                     try await browser.press("Escape")
                     try await desk.click("lock", in: "main")
                     try await browser.wait(for: "Sealed items: 1", in: "main")

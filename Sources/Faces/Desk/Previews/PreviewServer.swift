@@ -62,6 +62,7 @@ package final class PreviewServer: Sendable {
         case (3, "items"): try await showItem(exchange, names[2], isThumbnail: false)
         case (4, "items") where names[3] == "thumb": try await showThumbnail(exchange, names[2])
         case (4, "items") where names[3] == "player": try await showPlayer(exchange, names[2])
+        case (4, "items") where names[3] == "file": try await give(exchange, names[2])
         case (5, "items"): try await showPage(exchange, names[2], names[4])
         case (4, "offers"): try await showOffer(exchange, names[2], names[3])
         default: try await exchange.refuseUnknown()
@@ -150,6 +151,21 @@ package final class PreviewServer: Sendable {
         }
         guard let (status, length) = try await exchange.prepare(download, number: Int(number)) else { return }
         try await exchange.respond(status, contentType: form, length: length) { try download.next() }
+    }
+
+    /// The whole bytes of a file that is not sealed, to be saved: no browser shows them, and no other page can read them.
+    private func give(_ exchange: HTTPExchange, _ name: String) async throws {
+        guard let number = Int64(name), number > 0, let arrival = try? await arrival(name), arrival.protection == nil,
+            let source = try? SendSources(paths: [arrival.path]).make().first, source.offered.kind == .file
+        else { return try await exchange.refuseUnknown() }
+        let download = try FileDownload(source)
+        exchange.answerHeaders.replaceOrAdd(name: "cross-origin-resource-policy", value: "same-origin")
+        guard let (status, length) = try await exchange.prepare(download, number: Int(number)) else { return }
+        let file = arrival.path.split(separator: "/").last.map(String.init) ?? name
+        exchange.answerHeaders.add(name: "content-disposition", value: URLText.attachment(file))
+        try await exchange.respond(status, contentType: "application/octet-stream", length: length) {
+            try download.next()
+        }
     }
 
     /// The small form of a picture; a film or a sound as it is opened, from its beginning on. A text is shown by the desk.

@@ -1,5 +1,5 @@
 // Items that are dragged: to a face in the strip below, or out of the window where the browser can.
-import {called, face, family, framed, h, icon, named, on, personKey, replace, ring, show, store, t} from "/parts.js";
+import {called, face, framed, h, icon, named, on, personKey, replace, ring, show, shown, store, t} from "/parts.js";
 import {activityOf} from "/activity.js";
 import {peersInOrder} from "/room.js";
 import {dragged} from "/drops.js";
@@ -35,20 +35,26 @@ export function strip(signal) {
 	return node;
 }
 
-// What Chromium makes a file of where it can: on Linux it cannot yet, but of a large picture in the preview.
-const download = ({arrival, type, kind, stored}) => /image|movie|sound/.test(family(type, kind))
-	&& `application/octet-stream:${stored.replaceAll(":", "_")}:${store.facts.previews}/items/${arrival}`;
+// What a file manager takes of an item. Firefox tells it the place of the file, which Chromium would show as a link to
+// nothing; Chromium has the bytes fetched, but not on Linux yet.
+function takeOut(data, {arrival, kind, stored, path}) {
+	const file = "file://" + path.split("/").map(encodeURIComponent).join("/");
+	if ("mozInnerScreenX" in window) {
+		data.setData("text/x-moz-url", file + "\n" + shown(stored));
+		data.setData("text/uri-list", file);
+	} else if (arrival && kind === "file") data.setData("DownloadURL",
+		`application/octet-stream:${stored.replaceAll(":", "_")}:${store.facts.previews}/items/${arrival}/file`);
+}
 
 // Lets items of a list be dragged. `items(event)` gives their entries; those that stay here are not among them.
 export function draggable(list, items) {
 	list.addEventListener("dragstart", event => {
 		const entries = items(event), {dataTransfer: data} = event;
-		const file = entries.length === 1 && entries[0].arrival && download(entries[0]);
 		if (!entries.length) return event.preventDefault();
 		dragged.paths = entries.map(({path}) => path);
 		data.effectAllowed = "copy";
 		data.setData(dragged.type, "");
-		if (file) data.setData("DownloadURL", file);
+		if (entries.length === 1) takeOut(data, entries[0]);
 		const picture = event.target.querySelector?.(".thumb");
 		if (picture) data.setDragImage(picture, 20, 20);
 	});
