@@ -184,19 +184,20 @@ class Stage:
         self.pictures("inbox-list")
 
     def pairing(self):
-        self.view("contacts", "document.querySelector('.pairing')")
+        self.view("contacts", "document.querySelectorAll('main .card').length > 1")
+        self.pictures("contacts")
         other = self.start("workshop", "waft", "pair", "--accept", "--answer-fd", "0", "--json")
         other.event("open")
-        self.browser.script("document.querySelector('.pairing [value=begin]').click()")
-        self.browser.script("const s = document.querySelector('.pairing select');"
-                            "s.value = [...s.options].find(o => /Workshop/.test(o.text)).value; s.form.requestSubmit()")
-        self.browser.wait("document.querySelector('.digits')")
-        self.pictures("contacts")
-        self.pictures("pairing", ".digits")
+        self.browser.click("[data-key=pairAny]")
+        self.browser.wait("[...document.querySelectorAll('#ask .choice')].some(b => /Workshop/.test(b.innerText))")
+        self.browser.script("[...document.querySelectorAll('#ask .choice')].find(b => /Workshop/.test(b.innerText)).click()")
+        self.browser.wait("document.querySelector('#ask .digits')")
+        self.pictures("pairing")
         other.process.stdin.write("y\n")
         other.process.stdin.flush()
-        self.browser.script("document.querySelector('.pairing .primary').click()")
-        self.browser.wait("document.querySelector('.pairing .good')")
+        self.browser.click("#ask .ready [data-key=yes]")
+        self.browser.wait("document.querySelector('#ask .good')")
+        self.browser.script("document.querySelector('#ask').close()")
         other.end()
 
     def rest(self):

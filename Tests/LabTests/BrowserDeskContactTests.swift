@@ -21,29 +21,45 @@ extension BrowserDeskTests {
             }
         }
 
-        @Test("two machines are paired by the digits that the window and a terminal show")
+        /// Runs a receiver in the study that waits for a machine, and chooses its face among the contacts.
+        private static func pairing(
+            _ desk: Desk, _ study: Host, _ browser: Browser,
+            _ body: @Sendable @escaping (RunningProgram, RunningReceiver) async throws -> Void
+        ) async throws {
+            try await study.withReceiver(Programs.waftd, []) { other in
+                try await study.becomeVisible()
+                try await desk.show("contacts")
+                let words = ["pair", "--accept", "--answer-fd", "0", "--json"]
+                try await study.withProgram(Programs.waft, words) { terminal in
+                    _ = try await Self.line("open", of: terminal)
+                    try await desk.click("pairAny", in: "main")
+                    try await desk.click("with-\(other.id)", in: "#ask")
+                    try await browser.wait("document.querySelector('#ask .ready .digits') !== null")
+                    try await body(terminal, other)
+                }
+            }
+        }
+
+        @Test("the face of a machine that waits is chosen among the contacts, and both show the same digits")
         func digits() async throws {
             try await DeskStage.take { stage in
                 let (browser, study) = (stage.browser, try stage.host("study"))
                 try await stage.withDesk { desk, receiver in
-                    try await desk.show("contacts")
-                    try await browser.click("main .pairing button[type=submit]")
-                    try await browser.wait(for: "the face of kitchen", in: "main .pairing")
-                    let words = ["pair", DeskStage.kitchen(receiver), "--answer-fd", "0", "--json"]
-                    try await study.withProgram(Programs.waft, words) { terminal in
+                    try await Self.pairing(desk, study, browser) { terminal, other in
                         let digits = try await Self.line("compare", of: terminal).digits
-                        try await browser.wait("document.querySelector('main .pairing .digits') !== null")
-                        let seen = try await browser.text("main .pairing .digits").replacing(" ", with: "")
+                        let seen = try await browser.text("#ask .digits").replacing(" ", with: "")
                         #expect(seen == digits && seen.count == 6, "\(seen)")
-                        try await browser.wait("document.querySelector('main .pairing .ready') !== null")
-                        try await desk.click("yes", in: "main .pairing")
+                        try await desk.click("yes", in: "#ask")
                         try await terminal.type("y\n")
-                        try await browser.wait("document.querySelector('main .pairing .good') !== null")
+                        try await browser.wait("document.querySelector('#ask .good') !== null")
                         try await terminal.transcript.says("\"paired\"")
+                        #expect(desk.host.contactsFile.contains(other.id))
                     }
                     #expect(study.contactsFile.contains(receiver.id))
-                    #expect(try await desk.host.contactsFile.contains(study.ownID()))
+                    try await browser.press("Escape")
                     try await browser.wait(for: "digits compared", in: "main .cards")
+                    // The focus is where it was.
+                    try await browser.wait("document.activeElement.dataset.key === 'pairAny'")
                 }
             }
         }
@@ -55,27 +71,23 @@ extension BrowserDeskTests {
             try await DeskStage.take { stage in
                 let (browser, study) = (stage.browser, try stage.host("study"))
                 try await stage.withDesk { desk, receiver in
-                    try await desk.show("contacts")
                     // The digits are not the same: a no.
-                    try await browser.click("main .pairing button[type=submit]")
-                    try await browser.wait(for: "the face of kitchen", in: "main .pairing")
-                    let words = ["pair", DeskStage.kitchen(receiver), "--answer-fd", "0", "--json"]
-                    let refused = try await study.withProgram(Programs.waft, words) { terminal in
-                        _ = try await Self.line("compare", of: terminal)
-                        try await browser.wait("document.querySelector('main .pairing .ready') !== null")
-                        try await desk.click("no", in: "main .pairing")
+                    try await Self.pairing(desk, study, browser) { terminal, other in
+                        try await desk.click("no", in: "#ask")
                         try await terminal.type("y\n")
-                        try await browser.wait("document.querySelector('main .pairing form') !== null")
+                        try await browser.wait(for: "The other side said no", in: "#ask")
+                        #expect(!desk.host.contactsFile.contains(other.id))
                     }
-                    #expect(refused.exit != 0 && !study.contactsFile.contains(receiver.id))
-                    #expect(try await !desk.host.contactsFile.contains(study.ownID()))
+                    #expect(!study.contactsFile.contains(receiver.id))
+                    try await desk.click("cancel", in: "#ask")
                     // By code.
-                    try await browser.click("main .pairing label:has(input[value=code])")
-                    try await browser.click("main .pairing button[type=submit]")
-                    try await browser.wait("document.querySelector('main .pairing svg.qr') !== null")
-                    let code = try await browser.text("main .pairing .digits")
+                    try await desk.click("pairAny", in: "main")
+                    try await browser.click("#ask summary")
+                    try await desk.click("pairShow", in: "#ask")
+                    try await browser.wait("document.querySelector('#ask svg.qr') !== null")
+                    let code = try await browser.text("#ask .digits")
                     let _: Bool = try await browser.script(
-                        "document.querySelector('main .pairing svg.qr').scrollIntoView({block: 'center'}); return true")
+                        "document.querySelector('#ask svg.qr').scrollIntoView({block: 'center'}); return true")
                     try await browser.picture(stage.folder + "/code.png")
                     let read = try await study.run(
                         "/usr/bin/zbarimg", ["--quiet", "--raw", stage.folder + "/code.png"])
@@ -83,8 +95,9 @@ extension BrowserDeskTests {
                     let paired = try await study.run(
                         Programs.waft, ["pair", DeskStage.kitchen(receiver), "--code"], input: read.output)
                     #expect(paired.exit == 0, "\(paired.errors)")
-                    try await browser.wait("document.querySelector('main .pairing .good') !== null")
+                    try await browser.wait("document.querySelector('#ask .good') !== null")
                     #expect(study.contactsFile.contains(receiver.id))
+                    try await browser.press("Escape")
                     try await browser.wait(for: "code typed", in: "main .cards")
                 }
             }

@@ -1,7 +1,7 @@
 import {face, alarm, ask, attempt, button, call, cardHead, counted, dots, empty, field, fold, form, h, h2, hasFocus,
 	head, help, label, lineOf, named, on, put, row, select, short, shown, size, store, submit, t, things, update,
 	when} from "/parts.js";
-import {drawQR, pairing} from "/pair.js";
+import {drawQR, pairAny} from "/pair.js";
 const amount = bytes => bytes === undefined ? ""
 	: [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].map(([unit, n]) => bytes % n === 0 ? `${bytes / n}${unit}`
 		: "").find(Boolean) || String(bytes);
@@ -83,7 +83,7 @@ export async function open(main, signal) {
 		update(strangers, store.strangers.length > 0
 			&& h("section", h2("blockedStrangers"), things(store.strangers.map(stranger))));
 	};
-	main.append(head("contacts"), none, list, strangers, pairing(signal), me);
+	main.append(head("contacts", button("pairAny", pairAny, ".primary")), none, list, strangers, me);
 	on("contacts", draw, signal);
 	draw();
 	const line = lineOf(await call("contacts/me", {}, {signal}), "me");

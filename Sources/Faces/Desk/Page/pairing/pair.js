@@ -1,7 +1,7 @@
 // Pairing, by digits that people compare or by a one-time code.
-import {$, alarm, answerTo, button, call, choices, dots, eachSecond, field, form, h, h2, hasFocus, label, lasting,
-	lineOf, on, person, post, problem, put, qr, replace, said, select, short, shown, store, submit, t, tellFault, target,
-	warning} from "/parts.js";
+import {$, alarm, answerTo, button, call, called, dots, eachSecond, face, field, fold, form, h, help, isContact, label,
+	lasting, lineOf, named, on, person, post, put, qr, replace, said, short, shown, standing, store, submit, t, tellFault,
+	target, update, warning} from "/parts.js";
 
 // The QR code of a text in a node; nothing if there is none.
 export async function drawQR(node, text, label) {
@@ -15,6 +15,8 @@ function faultOf(result) {
 	tellFault(error, result);
 	return error;
 }
+
+const ownName = () => store.receiver?.name ?? store.facts.name;
 
 const isPaired = peer => [h("p.big.good", t("pairDone", {name: peer.contact ?? peer.name})),
 	h("p.note", short(peer.id))];
@@ -30,14 +32,12 @@ async function converse(node, values, signal, expected) {
 	const heard = {
 		begun: line => {asked = line.call;},
 		open({seconds, code}) {
-			if (expected) return;
+			if (!code) return;
 			const until = Date.now() + seconds * 1000, picture = h("div");
-			const name = store.receiver?.name ?? store.facts.name,
-				there = said([`waft pair ${shown(name)}${code ? " --code" : ""}`]);
 			eachSecond(() => put(left, t("left", {time: lasting((until - Date.now()) / 1000)})), signal);
-			say(h("p.big", t("pairOther")), code ? [h("p", t("pairCodeThere")), h("p.digits", code), picture, there]
-				: [h("p", t("pairThere", {name})), there]);
-			if (code) drawQR(picture, code, t("qrOf", {what: code}));
+			say(h("p.big", t("pairOther")), h("p", t("pairCodeThere")), h("p.digits", code), picture,
+				said([`waft pair ${shown(ownName())} --code`]));
+			drawQR(picture, code, t("qrOf", {what: code}));
 		},
 		peer({peer, warning: text}) {
 			isOther = expected !== undefined && peer.id !== expected;
@@ -68,20 +68,33 @@ async function converse(node, values, signal, expected) {
 	return end;
 }
 
+let stop = new AbortController();
+
+// Opens the dialog in which people pair; `over` shows the end.
+function opened(title, ...parts) {
+	const dialog = $("ask"), stage = h("div.pairing", {role: "status"}), close = button("cancel", () => dialog.close());
+	stop.abort();
+	const {signal} = stop = new AbortController();
+	replace(dialog, h("div.fields", h("h2#ask-title", {tabIndex: -1}, title), parts, stage, h("p.row.end", close)));
+	dialog.onclose = () => stop.abort();
+	if (!dialog.open) dialog.showModal();
+	$("ask-title").focus();
+	const over = ({paired, result}, again) => {
+		put(close, t("done"));
+		replace(stage, ...(paired ? isPaired(paired) : [faultOf(result), h("p.row", button("again", again))]));
+		close.focus();
+	};
+	return {stage, signal, over};
+}
+
+const waiting = key => h("p.looking", h("span.pulse"), t(key));
+
 // Pairs with a peer of the room. Both sides may begin: the one with the smaller key asks again and again, the other one
 // waits.
 export async function pairWith(peer) {
-	const dialog = $("ask"), stop = new AbortController(), {signal} = stop, stage = h("div.pairing", {role: "status"});
-	const close = button("cancel", () => dialog.close());
-	replace(dialog, h("div.fields", h("h2#ask-title", {tabIndex: -1}, t("pairWith", {who: person(peer)})), stage,
-		h("p.row.end", close)));
-	dialog.onclose = () => stop.abort();
-	dialog.showModal();
-	$("ask-title").focus();
+	const {stage, signal, over} = opened(t("pairWith", {who: person(peer)}));
 	const own = lineOf(await call("contacts/me"), "me")?.id ?? "", asks = own < peer.id;
-	const both = () => replace(stage, h("p", t("pairBoth",
-		{who: person(peer), name: store.receiver?.name ?? store.facts.name})),
-		h("p.looking", h("span.pulse"), t("pairWaits")));
+	const both = () => replace(stage, h("p", t("pairBoth", {who: person(peer), name: ownName()})), waiting("pairWaits"));
 	both();
 	let isBeginning = true;
 	for (let end = null; !signal.aborted; isBeginning = !isBeginning) {
@@ -89,77 +102,36 @@ export async function pairWith(peer) {
 			: signal;
 		end = await converse(stage, isBeginning ? {peer: target(peer)} : {}, turn, peer.id);
 		if (signal.aborted) return;
-		if (end.paired || end.isHeard) {
-			put(close, t("done"));
-			replace(stage, ...(end.paired ? isPaired(end.paired)
-				: [faultOf(end.result), h("p.row", button("again", () => pairWith(peer)))]));
-			return close.focus();
-		}
+		if (end.paired || end.isHeard) return over(end, () => pairWith(peer));
 		// Without a receiver nothing can wait.
 		if (end.result.exit === 69) return replace(stage, faultOf(end.result));
 		both();
 	}
 }
 
-// A card in which people pair. A pairing ends when the view is left.
-export function pairing(signal) {
-	const stage = h("div.pairing", {role: "status"}), node = h("section.card", h2("pairTitle"), stage);
-	let role = "wait", way = "compare";
+// One try with a machine that no face stands for.
+async function pairOnce(values) {
+	const {stage, signal, over} = opened(t("pairAny"));
+	replace(stage, waiting("looking"));
+	const end = await converse(stage, values, signal);
+	if (!signal.aborted) over(end, pairAny);
+}
 
-	// What happens here, on which side, and with which peer.
-	function ask(wrong = "") {
-		const typed = field({placeholder: t("peerTyped"), ariaLabel: t("peerTyped")}),
-			pattern = "\\d{3}\\D?\\d{3}\\D?\\d{3}";
-		const code = field({inputMode: "numeric", placeholder: "123-456-789", className: "mono", pattern}),
-			near = h("label", t("peer"));
-		const values = (...keys) => keys.map(key => [key, t("pair-" + key)]);
-		const draw = () => {
-			const begins = role === "begin", peers = [...store.peers.values()].filter(p => p.via === "waft");
-			const old = near.firstElementChild?.value, options = peers.map(p => [target(p), person(p)]);
-			if (begins && !hasFocus(near)) {
-				near.replaceChildren(t("peer"), select([...options, ["", t("peerOther")]], old ?? options[0]?.[0] ?? "",
-					{onchange: draw}), typed);
-			}
-			typed.hidden = near.querySelector("select")?.value !== "";
-			near.hidden = !begins;
-			codeLabel.hidden = !begins || way !== "code";
-			typed.required = begins && !typed.hidden;
-			code.required = !codeLabel.hidden;
-			put(help, t(`pair-${role}-${way}-help`));
-			put(go, t(begins ? "pairBegin" : way === "code" ? "pairShow" : "pairWait"));
-		};
-		const start = () => {
-			const begins = role === "begin", compares = way === "compare",
-				peer = near.querySelector("select")?.value || typed.value.trim();
-			run(!begins ? {byCode: !compares} : compares ? {peer} : {peer, code: code.value.match(/\d{3}/g).join("-")});
-		};
-		const codeLabel = label("code", code), help = h("p.help"), go = submit(""), error = alarm(wrong);
-		stage.ariaLive = "off";
-		replace(stage, form(".fields", start,
-			h("div.row", choices(t("pairSide"), "pair-role", values("wait", "begin"), role, value => {role = value; draw();}),
-				choices(t("pairWay"), "pair-way", values("compare", "code"), way, value => {way = value; draw();})),
-			help, h("div.grid3", near, codeLabel), error, h("p.row", go)));
-		on("peers", () => near.isConnected && draw(), signal);
-		draw();
-		return go;
-	}
-
-	async function run(values) {
-		const stop = new AbortController(), main = h("div"), all = AbortSignal.any([signal, stop.signal]);
-		stage.ariaLive = "polite";
-		const cancel = button("cancel", () => stop.abort());
-		replace(stage, main, h("p.row", cancel));
-		replace(main, h("p", t("looking")));
-		cancel.focus();
-		const {result, paired} = await converse(main, values, all);
-		if (signal.aborted) return;
-		if (paired) {
-			const again = button("pairAgain", () => ask().focus());
-			replace(stage, ...isPaired(paired), h("p.row", again));
-			return again.focus();
-		}
-		ask(stop.signal.aborted ? t("cancelled") : problem(result)).focus();
-	}
-	ask();
-	return node;
+// Asks with which machine: one that is in view, or another one by its address or a code.
+export function pairAny() {
+	const near = h("div.row"), place = field({required: true});
+	const code = field({inputMode: "numeric", placeholder: "123-456-789", className: "mono",
+		pattern: "\\d{3}\\D?\\d{3}\\D?\\d{3}"});
+	const begin = () => pairOnce({peer: place.value.trim(), code: code.value.match(/\d{3}/g)?.join("-")});
+	const {signal} = opened(t("pairAny"), near, fold(t("pairElse"), form(".fields", begin, help("pairFar"),
+		h("div.grid3", label("peerTyped", place), label("code", code)), h("p.row", submit(t("pairBegin")))),
+	h("p.row", h("span.help", t("pairCodeHelp")), button("pairShow", () => pairOnce({byCode: true})))));
+	const choice = peer => h("button.choice", {"data-key": "with-" + peer.id, onclick: () => pairWith(peer)}, face(peer),
+		named(called(peer) || t("unnamed")), h("span.note", dots(standing(peer))));
+	const draw = () => {
+		const all = [...store.peers.values()].filter(({id, via}) => id && via === "waft" && !store.contacts.get(id)?.blocked);
+		update(near, all.length ? all.sort((a, b) => isContact(a) - isContact(b)).map(choice) : help("firstHow"));
+	};
+	on("peers contacts", draw, signal);
+	draw();
 }
