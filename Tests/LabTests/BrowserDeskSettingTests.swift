@@ -72,6 +72,24 @@ extension BrowserDeskTests {
             }
         }
 
+        @Test("without a receiver, a fault in the file is seen when the window is looked at")
+        func faultsWithoutReceiver() async throws {
+            try await DeskStage.take { stage in
+                let browser = stage.browser
+                try await stage.host("kitchen").withDesk(browser) { desk in
+                    let folder = desk.host.home + "/config"
+                    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                    try await browser.wait("document.querySelector('main .starts')?.checkVisibility()")
+                    let mark = "document.querySelector('#nav [data-view=settings] .count')"
+                    for (text, isFaulty) in [("nonsense: 1\n", true), ("name: Nook\n", false)] {
+                        try desk.host.writeSettings(text)
+                        let _: Bool = try await browser.script("dispatchEvent(new Event('focus')); return true")
+                        try await browser.wait("\(mark).checkVisibility() === \(isFaulty)")
+                    }
+                }
+            }
+        }
+
         @Test("an arrival sounds when the user wants it, and never before the page was touched")
         func sound() async throws {
             try await DeskStage.take { stage in

@@ -142,6 +142,10 @@ function run() {
 			trouble(why);
 		},
 	});
+	// Without a receiver, nobody tells of the file.
+	const look = () => store.isReceiving === false && !document.hidden && learnSettings();
+	addEventListener("focus", look);
+	document.addEventListener("visibilitychange", look);
 	watch("peers", {
 		each: heard,
 		ended: () => {store.peers.clear(); store.away.clear(); changed("peers");},

@@ -1,5 +1,5 @@
 // The question: an offer that waits lies over every view, one after the other.
-import {$, alarm, attempt, button, countedOf, dots, eachSecond, face, family, field, fold, form, framed, h, icon, label,
+import {$, alarm, attempt, brief, button, countedOf, cut, dots, eachSecond, face, family, field, fold, form, framed, h, icon, label,
 	lasting, named, on, person, put, replace, row, select, show, shown, size, store, t, warning} from "/parts.js";
 import {count} from "/feedback.js";
 
@@ -41,7 +41,7 @@ function card(offer) {
 			const result = await attempt(error, path, values);
 			if (result.exit) {busy = false; return;}
 			for (const item of result.lines.flatMap(line => line.present ?? [])) error.textContent += t("alreadyThere",
-				{name: item.name, path: item.stored}) + " ";
+				{name: brief(item.name), path: brief(item.stored)}) + " ";
 		}
 	};
 	const accept = () => {
@@ -57,7 +57,6 @@ function card(offer) {
 		yes.disabled = !n && boxes.length > 0;
 	};
 	const said = (key, text) => text && h("p", h("strong", t(key), ": "), named(text, "bdi"));
-	const names = offer.items.slice(0, 3).map((item, n) => [n ? ", " : "", named(item.name)]);
 	const strangers = button("declineStrangers", () => declineStrangers(act), ".danger");
 	const node = h("div.offer", pictures(offer), h("div.head", face(offer.from), h("div.what",
 		h("h2#question-title", {tabIndex: -1}, t("offers", {
@@ -67,7 +66,8 @@ function card(offer) {
 			offer.free && " · " + t("free", {size: size(offer.free)}),
 			left))),
 		offer.warning && warning(shown(offer.warning)), said("subject", offer.subject), said("note", offer.note),
-		h("p.names", names, offer.count > 3 && [" ", t("others", {n: offer.count - 3})]),
+		h("p.names", offer.items.slice(0, 3).map(item => cut(item.name)),
+			offer.count > 3 && t("others", {n: offer.count - 3})),
 		error, h("p.row.answers", yes, no),
 		fold(t("moreAnswers"), h("div.fields", h("ul.things", {onchange: choose},
 			offer.items.map(item => itemRow(offer, item, boxes)),
