@@ -55,7 +55,7 @@ private struct Samples {
 
     private func handlerLines() -> [any Line] {
         var handler = HandlerLine(name: "A", identifier: "org.example.a", origin: .user, enabled: true)
-        handler.streams = true
+        (handler.streams, handler.cannotStart) = (true, true)
         var size = HandlerSettingLine(
             handler: "org.example.a", setting: "size", value: "1", setBy: "/a", standard: "0", form: "word",
             accepted: "one of 0 (Small)")

@@ -53,8 +53,8 @@ struct ChoosingTests {
         #expect(try names(snapshot) == ["owner", "default", "alternate", "Inbox"])
         #expect(snapshot.claimants(of: .jpeg)[1].decidedBy == .rank)
         #expect(
-            snapshot.passedOver(.jpeg).map { "\($0.bundle.name): \($0.reason)" }
-                == ["none: its rank for public.jpeg is None: it is never chosen"])
+            snapshot.passedOver(.jpeg).map { "\($0.bundle.name), \($0.obstacle): \($0.reason)" }
+                == ["none, rank: its rank for public.jpeg is None: it is never chosen"])
     }
 
     @Test("Editor goes before Viewer, that before Shell; the others open nothing")

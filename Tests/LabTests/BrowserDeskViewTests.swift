@@ -71,6 +71,11 @@ extension BrowserDeskTests {
                     try await browser.type("photo.jpg", into: "#who")
                     try await browser.press("Enter")
                     try await browser.wait(for: "Photos", in: "main .answer")
+                    // In words for people; those of the program are among the details.
+                    try await browser.wait(for: "It opens things of this kind.", in: "main .answer li")
+                    #expect(try await !browser.text("main .answer").contains("rank"))
+                    try await browser.click("main .answer .said summary")
+                    try await browser.wait(for: "1 step up; rank", in: "main .answer .said")
                     try await browser.drop([stage.folder + "/a.txt"], on: "main .takes h2")
                     try await browser.wait(for: "stays in the Inbox", in: "main .answer")
                     try await browser.wait("document.querySelector('main li.card input[role=switch]') !== null")
@@ -81,6 +86,12 @@ extension BrowserDeskTests {
                         try await desk.host.run(arguments: ["handlers", "list", "--json"]).output.contains(
                             "\"enabled\":false")
                     }
+                    let _: Bool = try await browser.script("document.querySelector('#who').value = ''; return true")
+                    try await browser.type("photo.jpg", into: "#who")
+                    try await browser.press("Enter")
+                    try await browser.wait(for: "Not asked: 1", in: "main .answer")
+                    try await browser.click("main .answer details summary")
+                    try await browser.wait(for: "It is switched off.", in: "main .answer")
                     let sent = try await study.run(
                         Programs.waft, ["send", "a.txt", "--to", DeskStage.kitchen(receiver)], in: stage.folder)
                     #expect(sent.exit == 0, "\(sent.errors)")

@@ -178,6 +178,7 @@ struct InstalledHandlersTests {
         }
         #expect(item.content == "lying" && item.asked.isEmpty && item.exists == true && item.kind == "file")
         #expect(item.claimants.map(\.name) == ["Photos", "Inbox"] && item.passedOver.map(\.name) == ["Viewer"])
+        #expect(item.passedOver.map(\.obstacle) == ["disabled"])
         #expect(url.asked.map(\.name) == ["Photos"] && url.urlParts.query == "b=c" && !url.builtIn)
         let type = try #require(try handlers.decisions(assuming: "public.png").ofType)
         #expect(type.asked.map(\.name) == ["Photos"] && type.path == nil && type.exists == nil)

@@ -98,6 +98,8 @@ package struct HandlerLine: Line {
     package var exports: [Declaration] = []
     package var imports: [Declaration] = []
     package var warnings: [String] = []
+    /// True if one of them keeps it from starting; otherwise absent.
+    package var cannotStart: Bool?
     /// Whether the time limit is that of the settings.
     @Unsaid package var hasUsualTimeLimit = false
     /// Those of `launchCalls` that tell of locks, and do not ask.
@@ -230,11 +232,13 @@ package struct HandlerClaimant: Encodable, Sendable {
 package struct PassedOverHandler: Encodable, Sendable {
     package let name: String
     package let identifier: String
+    /// `disabled`, `rank` or `role`.
+    package let obstacle: String
     package let reason: String
     @Unsaid package private(set) var shownName: String
 
-    package init(name: String, identifier: String, reason: String, shownName: String) {
-        (self.name, self.identifier, self.reason) = (name, identifier, reason)
+    package init(name: String, identifier: String, obstacle: String, reason: String, shownName: String) {
+        (self.name, self.identifier, self.obstacle, self.reason) = (name, identifier, obstacle, reason)
         _shownName = Unsaid(wrappedValue: shownName)
     }
 }

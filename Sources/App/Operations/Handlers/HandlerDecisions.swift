@@ -184,11 +184,11 @@ package struct HandlerDecisions {
             guard let first = bundle.urlTypes.first(where: { $0.schemes.contains(scheme) }),
                 !chosen.contains(bundle.identifier)
             else { return nil }
-            return PassedOverHandler(
-                bundle,
-                reason: snapshot.isEnabled(bundle)
-                    ? "its role for \(scheme): URLs is \(first.role.rawValue): it does not open them"
-                    : "it is disabled")
+            return snapshot.isEnabled(bundle)
+                ? PassedOverHandler(
+                    bundle, .role,
+                    reason: "its role for \(scheme): URLs is \(first.role.rawValue): it does not open them")
+                : PassedOverHandler(bundle, .disabled, reason: "it is disabled")
         }
         line.asked = claims.map { asked($0.bundle) }
         return line
@@ -204,9 +204,10 @@ extension HandlerClaimant {
 }
 
 extension PassedOverHandler {
-    fileprivate init(_ bundle: HandlerBundle, reason: String) {
+    fileprivate init(_ bundle: HandlerBundle, _ obstacle: ChoiceObstacle, reason: String) {
         self.init(
-            name: bundle.name, identifier: bundle.identifier.text, reason: reason, shownName: bundle.shownName)
+            name: bundle.name, identifier: bundle.identifier.text, obstacle: obstacle.rawValue, reason: reason,
+            shownName: bundle.shownName)
     }
 }
 

@@ -86,7 +86,12 @@ struct HandlerView {
             line.hasUsualTimeLimit = rules.timeout == nil
         }
         (line.exports, line.imports) = (bundle.exportedTypes.map(Self.line), bundle.importedTypes.map(Self.line))
-        line.warnings = troubles(bundle)
+        let program = HandlerProgram(
+            bundle: bundle, defaultTimeLimit: owner.usualTimeLimit, requiresSandbox: false)
+        let flaws = program?.pathFlaws ?? []
+        line.warnings = (warnings[Self.troublePath(bundle)] ?? []).map { ShownText.line($0.reason, limit: 400) }
+        line.warnings += flaws.map { "it cannot start: \(ShownText.line($0, limit: Self.pathLimit))" }
+        line.cannotStart = flaws.isEmpty ? nil : true
         return line
     }
 
@@ -115,16 +120,6 @@ struct HandlerView {
             reads: rules.readablePaths, dataFolder: bundle.dataFolder, writes: rules.writablePaths,
             network: rules.allowsNetwork, sockets: rules.allowsSockets, environment: rules.environment,
             kernel: owner.support.description)
-    }
-
-    /// Problems of a handler that is used, a line each, fit to be shown: those that the catalog found, and those that
-    /// prevent its start.
-    private func troubles(_ bundle: HandlerBundle) -> [String] {
-        let program = HandlerProgram(
-            bundle: bundle, defaultTimeLimit: owner.usualTimeLimit, requiresSandbox: false)
-        let found = warnings[Self.troublePath(bundle)] ?? []
-        return found.map { ShownText.line($0.reason, limit: 400) }
-            + (program?.pathFlaws ?? []).map { "it cannot start: \(ShownText.line($0, limit: Self.pathLimit))" }
     }
 
     func line(_ problem: HandlerProblem) -> HandlerProblemLine {

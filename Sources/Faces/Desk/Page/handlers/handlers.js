@@ -4,21 +4,30 @@ import {alarm, attempt, call, cardHead, field, fold, form, h, h2, head, help, ic
 	warning} from "/parts.js";
 import {held} from "/drops.js";
 
+// Why a handler is asked at its place in the order.
+const why = ({defaultFor, steps, decidedBy}) => decidedBy === "lastResort" ? t("decided-lastResort")
+	: [t(defaultFor ? "isYourChoice" : steps === undefined ? "opensScheme" : steps ? "opensKind" : "opensType"),
+		decidedBy && t("decided-" + decidedBy)].filter(Boolean).join(" ");
+
 // Asks which handlers would get an item of this name, a type or a URL.
 async function decide(text, node) {
 	replace(node, status(t("loading")));
 	const result = await call("handlers/decide", {about: text}), line = result.lines.find(l => /Decision$/.test(l.event));
 	if (!line) return replace(node, alarm(problem(result)), said(result.failed ? [result.failed.reason] : []));
-	const why = of => shown(line.claimants.find(c => c.identifier === of.identifier)?.explanation ?? of.identifier);
+	const {asked, claimants, passedOver} = line;
+	const claim = ({identifier}) => claimants.find(one => one.identifier === identifier) ?? {};
 	const nobody = line.builtIn ? line.openedWhenReceived ? "opensAtOnce" : "onlyStored" : line.url ? "nobodyUrl"
 		: "staysInInbox";
+	const told = [...asked.map(one => [one.name, claim(one).explanation]), ["", line.reason],
+		...passedOver.map(({name, reason}) => [name, reason])];
 	replace(node, h("div", {role: "status"}, h("h3", line.description && shown(line.description) + " ",
 		h("span.mono", shown(line.type ?? line.url))),
 		line.eligible === false && h("p.bad", t("notEligible")),
-		line.asked.length ? [h("p", t("askedInOrder")),
-			h("ol.things", line.asked.map(one => row("handlers", one.name, why(one))))] : h("p", t(nobody))),
-	line.passedOver.length > 0 && fold(t("passedOver", {n: line.passedOver.length}), things(line.passedOver.map(
-		({name, reason}) => row("cross", name, shown(reason))))));
+		asked.length ? [h("p", t("askedInOrder")),
+			h("ol.things", asked.map(one => row("handlers", one.name, why(claim(one)))))] : h("p", t(nobody))),
+	passedOver.length > 0 && fold(t("passedOver", {n: passedOver.length}), things(passedOver.map(
+		({name, obstacle}) => row("cross", name, t("obstacle-" + obstacle))))),
+	said(told.filter(([, text]) => text).map(([name, text]) => (name && name + ": ") + text)));
 }
 
 function rights({permissions: p = {}, sandbox}) {
@@ -47,7 +56,7 @@ function card(line, load) {
 			!builtIn && h("label.row", {for: id}, box, t("enabled"))),
 	h("p", line.documentTypes.map(({type}) => h("span.tag", shown(type))),
 		line.urlTypes.map(({scheme}) => h("span.tag", shown(scheme) + ":"))),
-	line.warnings.map(text => warning(shown(text))),
+	line.warnings.length > 0 && [warning(t(line.cannotStart ? "cannotStart" : "partLeftOut")), said(line.warnings)],
 	!builtIn && fold(t("may"), {ontoggle: ({target}) => target.open && learn()}, inside), error);
 }
 
@@ -78,7 +87,8 @@ export function open(main, signal) {
 		const result = await call("handlers", {}, {signal}), problems = linesOf(result, "problem"),
 			all = linesOf(result, "handler");
 		if (signal.aborted) return;
-		update(list, problems.map(l => h("li.card", warning(named(l.name, "strong"), ": ", shown(l.reason)))),
+		update(list, problems.map(({name, severity, reason, hint}) => h("li.card",
+			warning(named(name, "strong"), " ", t("fault-" + severity)), said([reason, hint]))),
 			all.map(l => card(l, load)));
 	};
 	const zone = h("section.card.takes", h2("whoTitle"), help("whoHelp"),

@@ -34,25 +34,25 @@ extension CatalogSnapshot {
         return explained(candidates, bound.map(\.type))
     }
 
-    /// Handlers that could open the item except for one reason, with that reason, for people.
+    /// Handlers that could open the item except for one reason, with that reason, also for people.
     package func passedOver(
         _ type: UniformType,
         kind: FileKind? = nil
-    ) -> [(bundle: HandlerBundle, reason: String)] {
+    ) -> [(bundle: HandlerBundle, obstacle: ChoiceObstacle, reason: String)] {
         let chosen = Set(claimants(of: type, kind: kind).map(\.bundle.identifier))
-        var reasons: [BundleIdentifier: (bundle: HandlerBundle, reason: String)] = [:]
+        var reasons: [BundleIdentifier: (bundle: HandlerBundle, obstacle: ChoiceObstacle, reason: String)] = [:]
         for (supertype, _) in registry.reach(of: registry.resolved(type), kind: kind) {
             for claim in claims.naming(supertype) where reasons[claim.bundle.identifier] == nil {
                 guard !chosen.contains(claim.bundle.identifier) else { continue }
-                let reason =
+                let (obstacle, reason): (ChoiceObstacle, String) =
                     if !claim.isEnabled {
-                        "it is disabled"
+                        (.disabled, "it is disabled")
                     } else if claim.rank == .none {
-                        "its rank for \(claim.type.words) is None: it is never chosen"
+                        (.rank, "its rank for \(claim.type.words) is None: it is never chosen")
                     } else {
-                        "its role for \(claim.type.words) is \(claim.role.rawValue): it does not open them"
+                        (.role, "its role for \(claim.type.words) is \(claim.role.rawValue): it does not open them")
                     }
-                reasons[claim.bundle.identifier] = (claim.bundle, reason)
+                reasons[claim.bundle.identifier] = (claim.bundle, obstacle, reason)
             }
         }
         return reasons.values.sorted { $0.bundle.identifier < $1.bundle.identifier }
@@ -174,6 +174,15 @@ package enum ChoiceStep: String, Hashable, Sendable, CaseIterable {
     case role
     case installed
     case identifier
+}
+
+/// The reason why a handler is not asked for something that it claims.
+package enum ChoiceObstacle: String, Hashable, Sendable {
+    case disabled
+    /// Its rank is None.
+    case rank
+    /// Its role opens nothing.
+    case role
 }
 
 /// A handler that can open an item, with the reasons for its position among others.
