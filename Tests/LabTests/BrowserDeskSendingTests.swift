@@ -207,7 +207,7 @@ extension BrowserDeskTests {
             }
         }
 
-        @Test("a sending shows its progress, and its cancel leaves nothing at the peer")
+        @Test("a sending shows its progress, its cancel leaves nothing at the peer, and it is tried again by a button")
         func cancel() async throws {
             try await DeskStage.take { stage in
                 let browser = stage.browser
@@ -233,6 +233,10 @@ extension BrowserDeskTests {
                                 .contains("sending")
                         }
                         #expect(try study.names().isEmpty)
+                        // The window has the files still.
+                        try await desk.click("again", in: "main .transfer")
+                        try await browser.wait("document.querySelector('main .transfer.good') !== null")
+                        #expect(try study.names() == ["large.bin"])
                     }
                 }
             }

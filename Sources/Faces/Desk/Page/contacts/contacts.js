@@ -1,6 +1,6 @@
 import {face, alarm, ask, attempt, button, call, cardHead, counted, dots, empty, field, fold, form, h, h2, hasFocus,
-	head, help, label, lineOf, named, on, put, row, select, short, shown, size, store, submit, t, things, update,
-	when} from "/parts.js";
+	head, help, label, lineOf, named, on, put, quoted, row, said, select, short, shown, size, store, submit, t,
+	things, update, when} from "/parts.js";
 import {drawQR, pairAny} from "/pair.js";
 const amount = bytes => bytes === undefined ? ""
 	: [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].map(([unit, n]) => bytes % n === 0 ? `${bytes / n}${unit}`
@@ -67,9 +67,9 @@ function ownKey(id) {
 		await navigator.clipboard.writeText(id).catch(() => {});
 		put(copy, t("copied"));
 	});
-	return [h2("myKey"), h("p.mono.key", id), help("myKeyHelp"), h("p.row", copy),
+	return [h2("myKey"), h("p.mono.key", id), h("p.row", copy),
 		fold(t("asQR"), {ontoggle: event => event.target.open && drawQR(picture, id, t("qrOf", {what: t("myKey")}))},
-			picture)];
+			picture), said([`waft contacts allow ${id} --name ${quoted(store.receiver?.name ?? store.facts.name)}`])];
 }
 
 export async function open(main, signal) {

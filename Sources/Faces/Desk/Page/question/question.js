@@ -1,6 +1,7 @@
 // The question: an offer that waits lies over every view, one after the other.
-import {$, alarm, attempt, brief, button, countedOf, cut, dots, eachSecond, face, family, field, fold, form, framed, h, icon, label,
-	lasting, named, on, person, put, replace, row, select, show, shown, size, store, t, warning} from "/parts.js";
+import {$, alarm, attempt, brief, button, countedOf, cut, dots, eachSecond, face, family, field, fold, form, framed,
+	h, icon, label, lasting, named, on, person, put, replace, row, select, show, shown, size, store, t,
+	warning} from "/parts.js";
 import {count} from "/feedback.js";
 
 function itemRow(offer, item, boxes) {

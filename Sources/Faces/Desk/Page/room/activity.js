@@ -1,17 +1,11 @@
 // The activity of a peer: the ring around its face, and the words below.
 import {brief, counted, dots, isolated, lasting, personKey, store, t} from "/parts.js";
-import {rate, stateOf} from "/transfers.js";
+import {rate, standstill, stateOf} from "/transfers.js";
 
 // How long a tick stays, in milliseconds.
 const TICK = 4000;
 
 export const isUnderWay = transfer => transfer.state !== "over";
-
-// Seconds without data; 0 while some come.
-function standstill({heard, state}) {
-	const quiet = heard ? (performance.now() - heard) / 1000 : 0;
-	return state === "moving" && quiet > 5 ? Math.floor(quiet) : 0;
-}
 
 function words(transfer) {
 	const {state, bytes, total, items, count, queued} = transfer;

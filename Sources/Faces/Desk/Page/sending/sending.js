@@ -49,7 +49,11 @@ function finish(transfer, end) {
 	const cancelled = transfer.stop.signal.aborted || (end.exit === 130 && !transfer.reason);
 	const reason = good || cancelled ? "" : transfer.reason ?? (transfer.results.length ? "" : problem(end));
 	Object.assign(transfer, {state: "over", ended: Date.now(), good, cancelled, note: "", reason});
-	setTimeout(() => changed("transfers"), 4100);
+	setTimeout(() => {
+		// The job in the outbox says how it goes on.
+		if (good && transfer.queued) store.transfers.delete(transfer.key);
+		changed("transfers");
+	}, 4100);
 	const text = t(!good ? "saidNotSent" : transfer.queued ? "saidQueued" : "saidSent", {items: counted(n),
 		who: transfer.to});
 	// A face and the card of the transfer show the end themselves, if no dialog lies over them.
@@ -96,6 +100,7 @@ export async function send(peer, things, subject) {
 	const {blobs, paths, words} = things, transfer = begin(peer, [...paths.map(({name}) => ({name, kind: "file"})),
 		...(words ? [{name: words.text.slice(0, 80), kind: words.kind}] : []),
 			...blobs.map(({name, size, kind}) => ({name, size, kind}))]);
+	transfer.again = () => {store.transfers.delete(transfer.key); send(peer, things, subject);};
 	// LocalSend names each file of a folder before it is there.
 	const queue = peer.away || /^local/.test(peer.via) && blobs.some(i => i.kind === "tree");
 	try {

@@ -1,6 +1,6 @@
-import {alarm, brief, call, cardHead, changed, counted, cut, dots, eachSecond, empty, family, fate, fold, framed, h, h2,
-	hasFocus, head, icon, isolated, lasting, linesOf, on, oneOf, person, put, replace, row, said, sign, size, store, svg,
-	t, tellFault, update, when, why} from "/parts.js";
+import {alarm, brief, button, call, cardHead, changed, counted, cut, dots, eachSecond, empty, family, fate, fold,
+	framed, h, h2, hasFocus, head, icon, isContact, isolated, lasting, linesOf, on, oneOf, person, put, replace,
+	row, said, sign, size, store, svg, t, tellFault, update, when, why} from "/parts.js";
 import {okay} from "/events.js";
 
 // Bytes a second over the last three seconds; 0 if nothing moves.
@@ -10,15 +10,22 @@ export function rate({samples}) {
 		? (last.bytes - from.bytes) / (last.at - from.at) * 1000 : 0;
 }
 
+// Seconds without data; 0 while some come.
+export function standstill({heard, state}) {
+	const quiet = heard ? (performance.now() - heard) / 1000 : 0;
+	return state === "moving" && quiet > 5 ? Math.floor(quiet) : 0;
+}
+
 function figures(transfer) {
-	const {bytes, total, state} = transfer, speed = rate(transfer);
+	const {bytes, total, state, good} = transfer, speed = rate(transfer), quiet = standstill(transfer);
 	if (!bytes && !total) return "";
 	if (state === "over") {
 		const took = transfer.samples.length > 1 ? (transfer.samples.at(-1).at - transfer.samples[0].at) / 1000 : 0;
 		return took > .5 ? t("tookFigures", {size: size(bytes), time: lasting(took), rate: size(bytes / took)})
-			: size(bytes || total);
+			: bytes || good ? size(bytes || total) : "";
 	}
-	return dots(t("figures", {done: size(bytes), total: size(total)}), speed > 0 && t("rate", {rate: size(speed)}),
+	return dots(t("figures", {done: size(bytes), total: size(total)}), quiet && t("standsStill", {n: quiet}),
+		speed > 0 && t("rate", {rate: size(speed)}),
 		speed > 0 && total > bytes && t("left", {time: lasting((total - bytes) / speed)}));
 }
 
@@ -63,6 +70,10 @@ function resultRow({state, name = "", stored, size: bytes, answer, cause, exit, 
 	return fate(good, arrival ? h("a", {href: "#inbox/" + arrival}, cut(name)) : name, text);
 }
 
+// A stranger may be refused whatever it sends.
+const needsPairing = ({way, peer, results}) => way === "out" && peer.via === "waft" && !isContact(peer)
+	&& results.some(({cause}) => cause === "rule");
+
 // A card is made once: nothing in it loses the focus.
 function card(transfer) {
 	const bar = h("progress", {max: 1, ariaLabel: heading(transfer)}), title = h("h2"), says = h("span"),
@@ -70,9 +81,10 @@ function card(transfer) {
 	const note = h("p.help"), list = h("ul.things"), more = fold(t("itsItems"), list), words = h("div"), drawn = {};
 	const cancel = h("button", {onclick: () => transfer.cancel?.(), ariaLabel: t("cancelOne", {what: heading(transfer)})},
 		t("cancel"));
+	const again = button("again", () => transfer.again());
 	const hide = sign(t("hide"), "cross", () => {store.transfers.delete(transfer.key); changed("transfers");});
 	const node = h("li.card.transfer", cardHead(icon(transfer.way === "out" ? "send" : "inbox"), title, says, cancel,
-		hide),
+		again, hide),
 		bar, picture, numbers, note, more, words);
 	node.update = () => {
 		const {good, cancelled, total, bytes, samples, items} = transfer, over = transfer.state === "over";
@@ -83,8 +95,10 @@ function card(transfer) {
 		if (transfer.state === "moving" && total) bar.value = Math.min(1, bytes / total); else bar.removeAttribute("value");
 		bar.hidden = over;
 		put(numbers, transfer.state === "asking" ? size(total || 0) : figures(transfer));
-		put(note, [transfer.note, transfer.reason, transfer.hasRemarks && t("remarks")].filter(Boolean).join(" "));
+		put(note, [transfer.note, transfer.reason, transfer.hasRemarks && t("remarks"),
+			needsPairing(transfer) && t("pairFirst")].filter(Boolean).join(" "));
 		if (drawn.said !== transfer.said.size) {drawn.said = transfer.said.size; replace(words, said([...transfer.said]));}
+		again.hidden = !over || good || !transfer.again;
 		cancel.hidden = over || cancelled || !transfer.cancel;
 		hide.hidden = !over && transfer.cancel;
 		if (samples.length !== drawn.samples) {
