@@ -1,6 +1,6 @@
 // The question: an offer that waits lies over every view, one after the other.
 import {$, alarm, attempt, brief, button, countedOf, cut, dots, eachSecond, face, family, field, fold, form, framed,
-	h, icon, label, lasting, named, on, person, put, replace, row, select, show, shown, size, store, t,
+	h, hasFocus, icon, label, lasting, named, on, person, put, replace, row, select, show, shown, size, store, t,
 	warning} from "/parts.js";
 import {count} from "/feedback.js";
 
@@ -126,7 +126,10 @@ export function startQuestions() {
 			clock?.abort();
 			drawn = null;
 			dialog.close();
+			const hadFocus = hasFocus(dialog);
 			replace(dialog);
+			// The peer that had it before may be gone.
+			if (hadFocus) $("main").focus({preventScroll: true});
 		} else if (key !== drawn && $("dropping").hidden) {
 			clock?.abort();
 			clock = new AbortController();
