@@ -140,8 +140,8 @@ def code(places):
         sending = subprocess.Popen(showing, env=env_here, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         word = next(found for line in sending.stdout if (found := shown(line)))
         at = time.monotonic()
-        # A person reads it out meanwhile.
-        time.sleep(2)
+        # A person reads it out meanwhile; and an address may ask five times in a minute.
+        time.sleep(13)
         begun = time.monotonic()
         subprocess.run(typing + [word], env=env_there, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         stored = time.monotonic()

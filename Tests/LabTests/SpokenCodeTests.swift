@@ -153,6 +153,16 @@ struct SpokenCodeTests {
             #expect(read.exit == 64, "\(read)")
             let both = try await kitchen.run(arguments: ["send", path, "--code", "--to", "study"])
             #expect(both.exit == 64, "\(both)")
+            // Whoever asks and asks hears so, and learns nothing more.
+            try await study.withReceiver(Programs.waftd, []) { running in
+                var answers: [ProgramResult] = []
+                for _ in 0..<6 {
+                    let words = ["receive", "7-acorn-agent", "--at", "192.168.77.2:\(running.port)"]
+                    answers.append(try await kitchen.run(arguments: words))
+                }
+                #expect(answers.map(\.exit) == [10, 10, 10, 10, 10, 12], "\(answers)")
+                #expect(answers[5].errors.contains("too many questions"), "\(answers[5])")
+            }
             async let expiring = study.run(arguments: ["send", path, "--code", "--for", "1s"])
             let nobody = try await kitchen.run(arguments: ["receive", "7-pumpkin-sausage", "--at", "192.168.77.2"])
             #expect(nobody.exit == 10, "\(nobody)")

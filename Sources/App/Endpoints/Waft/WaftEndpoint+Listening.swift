@@ -98,7 +98,9 @@ extension WaftEndpoint {
     ) async {
         if connection.applicationProtocol == WaftDialect.codeALPN {
             return await NameplateServer.serve(connection.output) { nameplate in
-                host.pairing?.shows(nameplate: nameplate, to: connection.place?.address) ?? false
+                // Nil says that it was asked too often.
+                guard let pairing = host.pairing else { return false }
+                return pairing.shows(nameplate: nameplate, to: connection.place?.address)
             }
         }
         let address = connection.remoteAddress.flatMap { DialAddress(of: $0) }
