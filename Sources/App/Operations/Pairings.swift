@@ -177,6 +177,18 @@ package struct Pairings: Sendable {
     }
 }
 
+extension PairingEndError {
+    var exit: WaftExit {
+        switch code {
+        case .declined: .declined
+        case .noAnswer: .noAnswer
+        case .lost: .unreachable
+        case .cancelled: .interrupted
+        case .failed: .unexpected
+        }
+    }
+}
+
 extension WaftError {
     fileprivate static let interrupted = unpaired(.interrupted, "interrupted")
 
@@ -184,17 +196,7 @@ extension WaftError {
         WaftError(code, "not paired: \(reason)")
     }
 
-    fileprivate init(_ end: PairingEndError) {
-        let code: WaftExit =
-            switch end.code {
-            case .declined: .declined
-            case .noAnswer: .noAnswer
-            case .lost: .unreachable
-            case .cancelled: .interrupted
-            case .failed: .unexpected
-            }
-        self = .unpaired(code, end.reason)
-    }
+    fileprivate init(_ end: PairingEndError) { self = .unpaired(end.exit, end.reason) }
 
     fileprivate init(_ failure: PairingStartError) {
         switch failure.code {

@@ -167,16 +167,7 @@ package struct Codes: Sendable {
 
 extension WaftError {
     init(code end: PairingEndError) {
-        let exit: WaftExit =
-            switch end.code {
-            case .declined: .declined
-            case .noAnswer: .noAnswer
-            case .lost: .unreachable
-            case .cancelled: .interrupted
-            case .failed: .unexpected
-            }
-        let reason = end == .nobodyCame ? "nobody typed the code in time" : end.reason
-        self.init(exit, reason)
+        self.init(end.exit, end == .nobodyCame ? "nobody typed the code in time" : end.reason)
     }
 
     init(code failure: PairingStartError) {
