@@ -67,7 +67,7 @@ struct SpokenCodeTests {
                     }
                     #expect(sent.exit == 0, "\(sent.text)")
                     #expect(try there.names() == ["plan.txt"])
-                    // The other direction: who receives shows the code.
+                    // The other direction: the receiving side shows the code.
                     let back = try Self.file(lab.folder, "back.txt")
                     let shown = try await study.withProgram(Programs.waft, ["receive", "--code"]) { receiving in
                         let code = try await Self.code(of: receiving)
@@ -153,7 +153,7 @@ struct SpokenCodeTests {
             #expect(read.exit == 64, "\(read)")
             let both = try await kitchen.run(arguments: ["send", path, "--code", "--to", "study"])
             #expect(both.exit == 64, "\(both)")
-            // Whoever asks and asks hears so, and learns nothing more.
+            // An address that asks too often hears that, and nothing more.
             try await study.withReceiver(Programs.waftd, []) { running in
                 var answers: [ProgramResult] = []
                 for _ in 0..<6 {

@@ -12,7 +12,7 @@ package protocol PairingEndpoint: Endpoint {
     ) async throws -> Result
 }
 
-/// An endpoint whose peers can be asked for the nameplate of a spoken code. Asking shows nobody's identity.
+/// An endpoint whose peers can be asked for the nameplate of a spoken code. Neither side shows its identity for that.
 package protocol CodeEndpoint: PairingEndpoint {
     /// Asks the peers in view for a nameplate, and returns those that show it: each once, by the key that it shows to
     /// those who ask. Ends soon after the first one.

@@ -8,7 +8,7 @@ import Sharing
 import Streams
 import Synchronization
 
-// A receiver takes the transfer: the one of this home that runs, or else one of this process, which nobody can see.
+// A receiver takes the transfer: the running receiver of this home, or else one in this process that is visible to no peer.
 
 extension Codes {
     /// How long the sender may take to begin, and to begin again after its connection was lost.

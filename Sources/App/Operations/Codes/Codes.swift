@@ -80,7 +80,7 @@ package struct Codes: Sendable {
     ///   - transfer: the one that this side sends; nil if it receives.
     ///   - words: how many the code has, 2 or 3.
     ///   - time: how long each code is good.
-    /// - Throws: `WaftError`: `notRunning`, `declined` when too many tries were wrong, `noAnswer` when nobody came,
+    /// - Throws: `WaftError`: `notRunning`, `declined` after too many wrong tries, `noAnswer` if no peer came,
     ///   `interrupted` if the task is cancelled.
     func show(
         sending transfer: TransferID?, words: Int, for time: Duration, _ see: @escaping @Sendable (Step) -> Void

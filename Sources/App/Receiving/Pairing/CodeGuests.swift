@@ -1,6 +1,6 @@
 import Contacts
 
-/// Those who come by a spoken code, whatever the visibility: the peer that has typed the code, and the one whose transfer
+/// The peers that come by a spoken code, at any visibility: the peer that has typed the code, and the peer whose transfer
 /// the user lets in.
 struct CodeGuests: Sendable {
     private let pairing: PairingAcceptance
@@ -10,10 +10,10 @@ struct CodeGuests: Sendable {
         (self.pairing, self.permits) = (pairing, permits)
     }
 
-    /// Whether somebody may have to find this receiver.
+    /// Whether a peer may have to find this receiver.
     var areAwaited: Bool { pairing.showsCode }
 
-    /// Whether somebody may come, here or to the port that was told.
+    /// Whether a peer may come, because it has found this receiver or knows its port.
     var mayCome: Bool { areAwaited || permits.isAny(at: .now) }
 
     /// Calls the body after each change, until the task is cancelled.
@@ -25,7 +25,7 @@ struct CodeGuests: Sendable {
         }
     }
 
-    /// While somebody may come, it also ends by time.
+    /// A code and a permit end by time, too: it is looked at each second while there are any.
     private func settle(_ changed: @Sendable () -> Void) async {
         changed()
         while mayCome, !Task.isCancelled {

@@ -19,7 +19,7 @@ package import Sharing
 /// | 11 | a stranger | ask |
 ///
 /// For a transfer that the user lets in by a spoken code (`TransferPermits`) lines 3, 4 and 7 to 11 do not count, nor a rule
-/// `ask`: what no line declines is accepted.
+/// `ask`: an item that no line declines is accepted.
 ///
 /// A rule or limit with types covers a folder only if it names a folder type or `public.item`. An item that it accepts
 /// without asking the user must have one of these types by its content too: see `PolicyDecision.admittedAs`.

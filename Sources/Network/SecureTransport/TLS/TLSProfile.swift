@@ -59,7 +59,7 @@ package struct TLSProfile: Sendable {
         }
     }
 
-    /// What a server shows to some clients in place of its identity; nil for nothing else.
+    /// The identity that a server shows to some clients in place of its own; nil for none.
     package var otherIdentity: OtherIdentity?
 
     /// TLS 1.3 only, with a P-256 key on both sides.
