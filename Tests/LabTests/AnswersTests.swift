@@ -32,7 +32,7 @@ struct AnswersTests {
 
         /// Waits until the terminal, the desktop and the arbiter have the question.
         func isAsked(_ number: Int) async throws {
-            try await terminal.transcript.says("\(number): study")
+            try await terminal.transcript.asks(below: "\(number): study")
             try await desktop.displays(1)
             try await eventually { isArbitrated(number) }
         }
@@ -185,12 +185,12 @@ struct AnswersTests {
                 // The second one waits behind it.
                 while try await !place.kitchen.run(arguments: ["offers"]).output.contains("2: study") {}
             }
-            try await terminal.transcript.says("1: study")
+            try await terminal.transcript.asks(below: "1: study")
             let second = try await place.study.withProgram(Programs.waft, words, in: place.folder) { _ in
-                try await terminal.transcript.says("The question about offer 1 was withdrawn.")
+                try await terminal.transcript.asks(below: "The question about offer 1 was withdrawn.")
                 try await terminal.type("y\n")
                 try await terminal.transcript.says("Offer 1 does not wait any longer; next:")
-                try await terminal.transcript.says("2: study", times: 2)
+                try await terminal.transcript.asks(below: "2: study", times: 2)
                 try await terminal.type("n\n")
             }
             #expect(second.exit == 12, "\(second.text)")

@@ -68,7 +68,7 @@ struct ChangedKeyTests {
                     text.firstMatch(of: /on port (\d+),/).map { String($0.output.1) }
                 }
                 async let sent = anna.run(arguments: ["send", file, "--to", "127.0.0.1:\(port)"])
-                try await terminal.transcript.says("note.txt  ")
+                try await terminal.transcript.asks(below: "note.txt  ")
                 try await terminal.type("n\n")
                 #expect(try await sent.exit == 12)
                 try await terminal.type("\u{3}")

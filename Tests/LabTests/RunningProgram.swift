@@ -41,6 +41,15 @@ actor Transcript {
         }
     }
 
+    /// Waits until a yes or a no is asked for below the occurrence of `words` with this number: what is typed before the
+    /// question stands there is forgotten.
+    func asks(below words: String, times: Int = 1) async throws {
+        _ = try await first("a question below \(times) times \(words)") { text in
+            let ranges = text.ranges(of: words)
+            return ranges.count >= times && text[ranges[times - 1].upperBound...].contains("? [y/n] ") ? true : nil
+        }
+    }
+
     private func wake() {
         for waiter in waiters { waiter.resume() }
         waiters = []
