@@ -92,9 +92,10 @@ private struct Samples {
             RuleLine(1, PolicyRule([], .ask)), PolicyDecisionLine("/a", offer.items[0], decision),
             VisibilityLine("off", over: "off"), RememberedLine(name: "lab7", address: "192.0.2.7:9238"),
             RememberedLine(name: "lab7", address: "192.0.2.7:9238", isRemoved: true),
-            PairingOpenLine(seconds: 600, code: nil), CodeSpentLine(at: nil, reason: "r"),
+            PairingOpenLine(seconds: 600, code: nil, people: 2), CodeSpentLine(at: nil, reason: "r"),
             CompareLine(digits: "123456", words: ["a"]),
             PairingPeerLine(id, named: "study", isContact: false, warning: nil), PairedLine(id, contact: "study"),
+            PairedLine(id, contact: "study", until: time),
             AwayLine(name: "lab7", address: "192.0.2.7:9238", reason: "no answer"),
         ]
             + [id, .unproven(.keyless, seed: [])].flatMap { peer -> [any Line] in

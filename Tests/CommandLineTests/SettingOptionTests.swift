@@ -16,8 +16,8 @@ struct SettingOptionTests {
                 #expect(command.contains(key.help.dropLast()), "\(line)")
             }
             let options = command.matches(of: /(?m)^ +(--[a-z]+) </).map { String($0.output.1) }
-            // Those of a spoken code.
-            #expect(options.filter { !["--for", "--at", "--from"].contains($0) } == keys.compactMap(\.flag))
+            let ofCodes = ["--for", "--remember", "--at", "--from"]
+            #expect(options.filter { !ofCodes.contains($0) } == keys.compactMap(\.flag))
         }
     }
 

@@ -30,9 +30,9 @@ struct WordsTests {
         let options = [
             "--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout", "--expires", "--exclude",
             "--source", "--subject", "--thumbnail", "--annotation", "--pin", "--progress",
-            "--to-code", "--code-words", "--for", "--at", "--from",
+            "--to-code", "--code-words", "--people", "--for", "--remember", "--at", "--from",
         ]
-        let numbers = ["--timeout", "--expires", "--code-words", "--for"]
+        let numbers = ["--timeout", "--expires", "--code-words", "--people", "--for"]
         for option in options {
             let value =
                 option == "--wait"

@@ -35,7 +35,7 @@ struct BookFileTests {
             (String(repeating: "[", count: 1_000_000), "it is not JSON, or has an invalid number in it"),
             ("[]", "it is not a JSON document with contacts"),
             ("{}", "version in it is missing"),
-            (#"{"version":3,"people":1}"#, "it is of version 3, and only 1 and 2 can be read"),
+            (#"{"version":4,"people":1}"#, "it is of version 4, and only 1 to 3 can be read"),
             (#"{"version":2,"contacts":[]}"#, "its last line, with the checksum, is missing"),
             (#"{"version":1}"#, "contacts in it is missing"),
             (#"{"version":1,"contacts":[5]}"#, "contacts[1] in it has the wrong kind"),

@@ -38,6 +38,26 @@ struct BookTests {
         #expect(contact.destination.folder?.text == "Photos/Änne")
     }
 
+    @Test("a contact whose end has come is a stranger, whose name is free; a block has no end")
+    func ended() throws {
+        let book = place.book()
+        let soon = at(WallTime.now.milliseconds + 3_600_000)
+        for (number, ends) in [(0, at(5)), (1, soon), (2, at(5))] as [(UInt8, WallTime)] {
+            try book.allow(.sample(number), named: try name("peer \(number)"), Verification(.spokenCode, at: at(1)))
+            if number == 2 { try book.block(.sample(2), callingItself: "", at: at(2)) }
+            try book.set("peer \(number)") { $0.ends = ends }
+        }
+        let snapshot = try book.snapshot()
+        #expect(snapshot.contacts.map(\.name.text) == ["peer 1", "peer 2"] && snapshot.contacts[0].ends == soon)
+        #expect(snapshot.relation(of: .sample(0)) == .stranger)
+        guard case .blocked = snapshot.relation(of: .sample(2)) else { throw ContactTestError("it is not blocked") }
+        try book.allow(.sample(7), named: try name("peer 0"), .sample)
+        // The next change has forgotten it. A contact that is verified again has no end.
+        #expect(try !place.read(place.bookPath).contains(PeerID.sample(0).text))
+        try book.allow(.sample(1), named: try name("peer 1"), .sample)
+        #expect(try place.book().snapshot()[.sample(1)]?.ends == nil)
+    }
+
     @Test("only the user can read the file and its copy, and no other file is beside them")
     func mode() throws {
         _ = try fill(place.book())

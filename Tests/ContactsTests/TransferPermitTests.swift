@@ -45,6 +45,14 @@ struct TransferPermitTests {
         #expect(!covers(offer.transfer, after: .seconds(700)))
     }
 
+    @Test("is used up by a transfer that a user has cancelled")
+    func cancelled() {
+        permits.give(offer.transfer, from: peer, at: start)
+        permits.hear(.judged(offer, Verdict(all: .accepted, count: 1), from: peer), at: start)
+        permits.hear(ended(TransferError(.cancelled, "cancelled by the user")), at: start)
+        #expect(!permits.isAny(at: start))
+    }
+
     @Test("is not renewed by other peers or transfers")
     func others() {
         permits.give(offer.transfer, from: peer, at: start)

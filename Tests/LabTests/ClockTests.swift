@@ -54,6 +54,30 @@ struct ClockTests {
         }
     }
 
+    @Test("a spoken code works whatever year it is, and a machine is remembered by the clock of each side")
+    func codes() async throws {
+        try await withPlaces { places in
+            try await places.kitchen.withReceiver(Programs.waftd, []) { kitchen in
+                for (number, years) in [-40, 10].enumerated() {
+                    places.clocks.set(Int64(years) * 365 * Self.day)
+                    let words = ["send", try places.file("\(number).txt", "\(number)"), "--code", "--remember", "1d"]
+                    let sent = try await places.kitchen.withProgram(Programs.waft, words) { sending in
+                        let code = try await SpokenCodeTests.code(of: sending)
+                        let received = try await places.study.run(
+                            arguments: ["receive", code, "--at", kitchen.address, "--remember", "1d"])
+                        #expect(received.exit == 0, "\(years): \(received)")
+                    }
+                    #expect(sent.exit == 0, "\(years): \(sent.text)")
+                    #expect(places.kitchen.contactsFile.contains("spokenCode"))
+                    // The day is over.
+                    places.clocks.set((Int64(years) * 365 + 2) * Self.day)
+                    let contacts = try await places.kitchen.run(arguments: ["contacts"])
+                    #expect(contacts.output == "", "\(contacts)")
+                }
+            }
+        }
+    }
+
     @Test("a visibility for a time ends in time when the clock is set back, and at once when it is set beyond its end")
     func visibility() async throws {
         try await withPlaces { places in

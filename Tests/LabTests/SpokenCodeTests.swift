@@ -6,7 +6,7 @@ import Testing
 @Suite("A spoken code", .serialized, .timeLimit(.minutes(3)))
 struct SpokenCodeTests {
     /// The last code that a program shows, once it has shown so many.
-    private static func code(_ number: Int = 1, of program: RunningProgram) async throws -> String {
+    static func code(_ number: Int = 1, of program: RunningProgram) async throws -> String {
         try await program.transcript.first("a code") { text in
             let codes = text.split(separator: "\n").filter { $0.wholeMatch(of: /[0-9]+(-[a-z]+){2,3}/) != nil }
             return codes.count >= number ? String(codes[number - 1]) : nil
@@ -80,6 +80,32 @@ struct SpokenCodeTests {
                     #expect(late.exit != 0, "\(late)")
                 }
             }
+        }
+    }
+
+    @Test("for three people is typed at three machines at once; a contact is made for a time where both sides say so")
+    func several() async throws {
+        try await Lab.with(avahi: "none", hosts: "study,kitchen,attic,cellar") { lab in
+            let study = lab.host("study")
+            let guests = ["kitchen", "attic", "cellar"].map { lab.host($0) }
+            let words = ["send", try Self.file(lab.folder), "--code", "--people", "3", "--remember", "30d"]
+            let sent = try await study.withProgram(Programs.waft, words) { sending in
+                let code = try await Self.code(of: sending)
+                #expect(code.split(separator: "-").count == 4)
+                try await withThrowingTaskGroup(of: ProgramResult.self) { group in
+                    for (number, guest) in guests.enumerated() {
+                        let words = ["receive", code] + (number == 0 ? ["--remember", "7d"] : [])
+                        group.addTask { try await guest.run(arguments: words) }
+                    }
+                    for try await received in group { #expect(received.exit == 0, "\(received)") }
+                }
+            }
+            #expect(sent.exit == 0 && !sent.text.contains("A wrong try"), "\(sent.text)")
+            for guest in guests { #expect(Self.stored(guest) == ["plan.txt"]) }
+            let known = try await study.run(arguments: ["contacts"])
+            #expect(known.output.split(separator: "\n").count == 1, "\(known.output)")
+            #expect(known.output.hasPrefix("kitchen  ") && known.output.contains("a contact until"), "\(known.output)")
+            #expect(guests[0].contactsFile.contains("spokenCode") && guests[1].contactsFile == "")
         }
     }
 

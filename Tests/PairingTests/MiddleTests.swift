@@ -62,15 +62,21 @@ struct MiddleTests {
         #expect(fault?.code == .mismatch)
     }
 
-    @Test("cannot pass a code's messages on, though both sides know the code")
-    func relayingCodes() throws {
-        let code = PairingMethod.code(.made("271828182"))
+    @Test(
+        "cannot pass a code's messages on, though both sides know the code: it is spent",
+        arguments: [
+            PairingCode.made("271828182"), PairingCode(.random(words: 2), shownBySender: true),
+            PairingCode(.random(words: 3), shownBySender: false),
+        ])
+    func relayingCodes(made: PairingCode) throws {
+        let code = PairingMethod.code(made)
         let middle = try Middle(code, guess: code)
         let (alice, share) = try middle.alice.initiate(with: .mallory, code, exporter: exported(1), now: start)
         let (bob, answer) = try middle.bob.respond(to: share, from: .mallory, exporter: exported(2), now: start)
         let proof = try #require(try alice.receive(answer, now: start).sent)
         let fault = fault { () throws(PairingError) in try bob.receive(proof, now: start) }
         #expect(fault?.code == .wrongCode)
+        #expect(middle.bob.standing(now: start).openUntil == nil)
     }
 
     @Test("cannot choose a nonce after having seen the other's: the commitment does not open")

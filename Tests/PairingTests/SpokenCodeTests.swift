@@ -95,4 +95,50 @@ struct SpokenCodeTests {
         // The list has no word twice, so no code is likelier than 2^-16.
         #expect(Set(WordList.words).count == 256)
     }
+
+    /// A try of a peer at a desk; its proof is kept back for `prove`.
+    private func begin(
+        _ desk: PairingGate, _ peer: PeerID, _ code: PairingCode
+    ) throws(PairingError) -> (PairingSession, prove: () throws(PairingError) -> PeerID?) {
+        let (initiator, share) = try PairingGate(own: peer).initiate(
+            with: desk.own, .code(code), exporter: exported(1), now: start)
+        let (responder, answer) = try desk.respond(to: share, from: peer, exporter: exported(1), now: start)
+        return (
+            responder,
+            { () throws(PairingError) in
+                try responder.receive(try initiator.receive(answer, now: start).sent ?? [], now: start).verified
+            }
+        )
+    }
+
+    @Test("for several peers is good for one after the other, and is over when all have come")
+    func several() throws {
+        let (bob, code) = (PairingGate(own: .bob), PairingCode(.random(words: 3), shownBySender: true))
+        try bob.open(.code(code), until: after(60), runs: 2, now: start)
+        let (first, prove) = try begin(bob, .alice, code)
+        // The code is still good; the second peer is told to wait.
+        #expect(bob.standing(now: start).openUntil != nil)
+        let busy = fault { () throws(PairingError) in _ = try begin(bob, .mallory, code) }
+        #expect(busy?.code == .busy)
+        #expect(try prove() == .alice && first.peer == .alice)
+        let (_, proveLast) = try begin(bob, .mallory, code)
+        #expect(try proveLast() == .mallory)
+        let late = fault { () throws(PairingError) in _ = try begin(bob, .alice, code) }
+        #expect(late?.code == .closed)
+    }
+
+    @Test("for several peers is over at the first wrong try, and at one that comes to nothing")
+    func severalSpent() throws {
+        let (bob, code) = (PairingGate(own: .bob), PairingCode(.random(words: 3), shownBySender: true))
+        let words = code.purpose.nameplate.map { "\($0)-acorn-acorn-acorn" } ?? ""
+        let wrong = PairingCode(try SpokenCode(text: words), shownBySender: true)
+        try bob.open(.code(code), until: after(60), runs: 5, now: start)
+        let (_, prove) = try begin(bob, .alice, wrong)
+        #expect(fault { () throws(PairingError) in _ = try prove() }?.code == .wrongCode)
+        #expect(bob.standing(now: start).openUntil == nil)
+
+        try bob.open(.code(code), until: after(60), runs: 5, now: start)
+        try begin(bob, .alice, code).0.cancel(now: start)
+        #expect(bob.standing(now: start).openUntil == nil)
+    }
 }

@@ -293,7 +293,7 @@ struct PairingAcceptanceTests {
             (0..<7).map { _ in test.acceptance.shows(nameplate: 7, to: asker) } == [
                 false, false, false, false, false, nil, nil,
             ])
-        let opened = try test.acceptance.open(PairingOpening(words: 2, transfer: TransferID().text, seconds: 60))
+        let opened = try test.acceptance.open(PairingOpening(.send, words: 2, people: 1, remembering: nil, seconds: 60))
         let code = try SpokenCode(text: try #require(opened.code))
         #expect(test.acceptance.showsCode && !test.acceptance.isOpen)
         #expect(test.acceptance.shows(nameplate: code.nameplate, to: nil) == true)
@@ -305,5 +305,64 @@ struct PairingAcceptanceTests {
         }
         #expect(answers.count { $0 != nil } == 60 - 7)
         #expect(try test.acceptance.identityForAskers().peerID.short == opened.shownKey)
+    }
+
+    /// A peer proves to know the code that is shown.
+    private func prove(_ test: Acceptance, _ responder: PairingResponder, _ opened: PairingProgress) async throws {
+        let code = try SpokenCode(text: try #require(opened.code))
+        let typed = PairingCode(code, shownBySender: true)
+        let (session, first) = try test.initiator(.code(typed), own: responder.peer)
+        let share = await responder.answer(PairingLetter(message: first))
+        let proof = try #require(sent(try session.receive(share.message, now: .now)))
+        let last = await responder.answer(PairingLetter(message: proof))
+        #expect(try session.receive(last.message, now: .now) == [.verified(.kitchen)])
+        #expect(last.transfer != nil && last.name == "kitchen")
+    }
+
+    private func ready(port: UInt16?, remembers: Bool = false) -> PairingLetter {
+        var letter = PairingLetter.ready(.initiator, name: "study", remembers: remembers)
+        letter.port = port
+        return letter
+    }
+
+    @Test(
+        "a code for several gives each of them a transfer of its own, and makes contacts for a time where both sides say so"
+    )
+    func several() async throws {
+        let test = Acceptance()
+        let opened = try test.acceptance.open(
+            PairingOpening(.send, words: 3, people: 3, remembering: 86_400, seconds: 60))
+        let responders = [test.responder(), test.responder(.sample(3)), test.responder(.sample(4))]
+        for responder in responders { try await prove(test, responder, opened) }
+        // The first of them says last that it is ready.
+        for (responder, remembers) in zip(responders.reversed(), [false, false, true]) {
+            #expect(try await test.standing(opened).phase != .met)
+            let answer = await responder.answer(ready(port: 9_238, remembers: remembers))
+            #expect(answer.isReady(from: .responder) && answer.remembers == remembers)
+        }
+        let end = try await test.standing(opened)
+        #expect(end.phase == .met && Set(end.guests.map(\.transfer)).count == 3, "\(end)")
+        #expect(end.guests.map { $0.paired?.peer.contact } == [nil, nil, "study"])
+        let contact = try #require(try test.book.snapshot()[.study])
+        let time = try #require(contact.ends).milliseconds - WallTime.now.milliseconds
+        #expect(contact.verification.method == .spokenCode && (86_000_000...86_400_000).contains(time))
+        // Once is enough.
+        #expect(reason(await responders[0].answer(ready(port: 9_238))) == "failed")
+    }
+
+    @Test("a machine that knows the code and leaves before the transfer begins spends it")
+    func left() async throws {
+        let test = Acceptance()
+        let opened = try test.acceptance.open(
+            PairingOpening(.send, words: 3, people: 2, remembering: nil, seconds: 60))
+        let responder = test.responder()
+        try await prove(test, responder, opened)
+        #expect(try await test.standing(opened).phase == .waiting)
+        // That it takes the transfer nowhere is no message of this protocol.
+        #expect(reason(await responder.answer(ready(port: nil))) == "failed")
+        responder.end()
+        let end = try await test.standing(opened)
+        #expect(end.phase == .failed && end.failure?.code == .lost, "\(end)")
+        #expect(test.acceptance.desk.standing(now: .now).openUntil == nil)
     }
 }

@@ -39,7 +39,9 @@ package struct ContactLine: Line {
     package var folder: String?
     /// How its items are sealed.
     package var protection: String?
-    /// `comparedCode`, `typedCode`, `keyID` or `firstUse`.
+    /// When it is a stranger again; absent for never.
+    package var ends: LineTime?
+    /// `comparedCode`, `typedCode`, `keyID`, `firstUse` or `spokenCode`.
     package var verifiedBy: String
     package var verifiedAt: LineTime
     /// The addresses at which it was reached.
@@ -60,6 +62,7 @@ package struct ContactLine: Line {
         (sizeAtMost, itemsAtMost, sizePerDay) = (limits.largestOffer, limits.maximumItems, limits.sizePerDay)
         (hours, until) = (limits.times?.description, limits.until.map { LineTime($0) })
         hasEnded = limits.until.map { $0 <= now } ?? false
+        ends = contact.ends.map { LineTime($0) }
         (handler, folder) = (destination.handler, destination.folder?.text)
         protection = destination.protection?.rawValue
         (verifiedBy, verifiedAt) = (contact.verification.method.rawValue, LineTime(contact.verification.at))

@@ -10,9 +10,16 @@ package struct PairingOpenLine: Line {
     package var code: String?
     /// The beginning of the key that machines see which ask for the nameplate of a spoken code.
     package var shownKey: String?
+    /// How many more machines the code is for; absent for a code for one.
+    package var people: Int?
+    /// The short form of this machine's id, for a code for several.
+    @Unsaid package var ownKey: String?
 
-    package init(seconds: Double, code: String?, shownKey: String? = nil) {
+    package init(
+        seconds: Double, code: String?, shownKey: String? = nil, people: Int? = nil, ownKey: String? = nil
+    ) {
         (self.seconds, self.code, self.shownKey) = (seconds, code, shownKey)
+        (self.people, self.ownKey) = (people, ownKey)
     }
 }
 
@@ -59,10 +66,13 @@ package struct PairedLine: Line, Codable, Equatable {
     package static let event = "paired"
 
     package var peer: PersonFields
+    /// When it is a stranger again; absent for never.
+    package var ends: LineTime?
     /// The short form of the id.
     @Unsaid package var key: String
 
-    package init(_ id: PeerID, contact: String) {
+    package init(_ id: PeerID, contact: String, until ends: WallTime? = nil) {
         (peer, key) = (PersonFields(id: id.text, contact: contact), id.short)
+        self.ends = ends.map { LineTime($0) }
     }
 }

@@ -30,9 +30,13 @@ extension PairingGate.Ledger {
         default: return .failure(.outOfOrder(message.name))
         }
         guard active == nil else { return .failure(.busy) }
-        // A code allows one try, even a failed one.
-        if case .code = opening.method { self.opening = nil }
-        return .success((admit(peer, .responder, until: now + limits.exchange), opening.method))
+        let ticket = admit(peer, .responder, until: now + limits.exchange)
+        // A code allows one try, even a failed one, or as many right ones as there are peers to come.
+        if case .code = opening.method {
+            self.opening?.runs -= 1
+            if opening.runs <= 1 { self.opening = nil } else { active?.keepsOpen = true }
+        }
+        return .success((ticket, opening.method))
     }
 
     mutating func admit(_ peer: PeerID, _ role: PairingRole, until deadline: ContinuousClock.Instant) -> UInt64 {
@@ -48,8 +52,10 @@ extension PairingGate.Ledger {
         self.active = nil
         if isVerified {
             tries.succeed(active.peer)
-            if active.role == .responder { opening = nil }
-        } else if active.isTry {
+            if active.role == .responder, !active.keepsOpen { opening = nil }
+        } else {
+            if active.keepsOpen { opening = nil }
+            guard active.isTry else { return true }
             tries.fail(active.peer, at: now)
             if let opening, isLocked(for: opening.peer, at: now) { self.opening = nil }
         }

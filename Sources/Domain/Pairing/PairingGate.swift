@@ -5,7 +5,8 @@ private import Synchronization
 /// counts failed tries.
 ///
 /// - Strangers are answered only while pairing mode is open. It ends at a code's first try, at the first pairing that
-///   shows a short string, or when its time is over.
+///   shows a short string, or when its time is over. A code for several peers ends at the first failed try, or when so
+///   many have proved to know it.
 /// - After `PairingLimits.failures` failed tries it is closed and locked for a while. Tries of other peers do not lock
 ///   calls that name a peer: `initiate`, and pairing mode for one peer.
 /// - Every pairing that a stranger began and that was not verified is a failed try, however it ended: otherwise an
@@ -17,6 +18,8 @@ package final class PairingGate: Sendable {
         let method: PairingMethod
         let peer: PeerID?
         let until: ContinuousClock.Instant
+        /// How many peers may still prove to know a code.
+        var runs = 1
     }
 
     struct Active {
@@ -25,6 +28,8 @@ package final class PairingGate: Sendable {
         let role: PairingRole
         var deadline: ContinuousClock.Instant
         var isTry: Bool
+        /// Whether more peers may come with the same code after it.
+        var keepsOpen = false
     }
 
     struct Ledger {
@@ -52,14 +57,17 @@ package final class PairingGate: Sendable {
     /// - Parameters:
     ///   - peer: the only peer that may pair; nil for any.
     ///   - until: when it ends by itself; `PairingLimits.openness` from now at the latest.
+    ///   - runs: how many peers may prove to know a code, one after the other.
     /// - Throws: `PairingError` (`locked`).
     package func open(
-        _ method: PairingMethod, for peer: PeerID? = nil, until: ContinuousClock.Instant, now: ContinuousClock.Instant
+        _ method: PairingMethod, for peer: PeerID? = nil, until: ContinuousClock.Instant, runs: Int = 1,
+        now: ContinuousClock.Instant
     ) throws(PairingError) {
         let isLocked = ledger.withLock { ledger in
             ledger.expire(at: now)
             guard !ledger.isLocked(for: peer, at: now) else { return true }
-            ledger.opening = Opening(method: method, peer: peer, until: min(until, now + PairingLimits.openness))
+            ledger.opening = Opening(
+                method: method, peer: peer, until: min(until, now + PairingLimits.openness), runs: runs)
             return false
         }
         if isLocked { throw .locked }

@@ -12,7 +12,7 @@ package struct PairingProgress: Codable, Sendable, Equatable {
         /// The user said yes; the other side has not.
         case confirmed
         case paired
-        /// A spoken code was right on both sides: the transfer can begin.
+        /// All machines have come that the spoken code is for.
         case met
         case failed
     }
@@ -27,17 +27,33 @@ package struct PairingProgress: Codable, Sendable, Equatable {
     package var peer: PairingPeerLine?
     package var comparison: CompareLine?
     package var paired: PairedLine?
-    /// The address from which the peer came, and, if it receives, the port at which it takes the transfer.
+    /// The address from which the peer came.
     package var address: String?
-    package var port: Int?
     /// The beginning of the key that those see who ask for the code's nameplate: in the answer to `open` only.
     package var shownKey: String?
-    /// The transfer that the peer sends by a spoken code.
-    package var transfer: String?
+    /// The machines that have proved to know the spoken code, in their order.
+    package var guests: [CodeGuest] = []
     package var failure: PairingEndError?
 
     package init(ticket: Int) {
         self.ticket = ticket
+    }
+}
+
+/// A machine that has proved to know a spoken code: its transfer can begin.
+package struct CodeGuest: Codable, Sendable, Equatable {
+    package var peer: PairingPeerLine
+    /// The transfer that this side or that machine sends.
+    package var transfer: String
+    /// The address from which it came, and, if it receives, the port at which it takes the transfer.
+    package var address: String?
+    package var port: Int?
+    /// It is a contact now, because both users wanted that.
+    package var paired: PairedLine?
+
+    package init(_ peer: PairingPeerLine, transfer: String, address: String?, port: Int?, paired: PairedLine?) {
+        (self.peer, self.transfer, self.paired) = (peer, transfer, paired)
+        (self.address, self.port) = (address, port)
     }
 }
 

@@ -28,6 +28,9 @@ package struct PairingOpening: Codable, Sendable, Equatable {
         case receive
     }
 
+    /// Machines that one spoken code can be for.
+    package static let peopleLimit = 64
+
     package var method: Method
     /// How long; ten minutes at the most.
     package var seconds: Double
@@ -35,8 +38,10 @@ package struct PairingOpening: Codable, Sendable, Equatable {
     package var name: String?
     /// How many words a spoken code has.
     package var words: Int?
-    /// The transfer that this side sends by a spoken code.
-    package var transfer: String?
+    /// How many machines may prove to know a spoken code, one after the other.
+    package var people: Int?
+    /// How long each of them is a contact afterwards, if its user wants that too: seconds; nil for none.
+    package var remembering: Double?
 
     package init(method: Method, seconds: Double, name: String?) {
         self.method = method
@@ -45,9 +50,8 @@ package struct PairingOpening: Codable, Sendable, Equatable {
     }
 
     /// By a spoken code.
-    /// - Parameter transfer: the one that this side sends; nil if it receives.
-    package init(words: Int, transfer: String?, seconds: Double) {
-        (method, self.seconds) = (transfer == nil ? .receive : .send, seconds)
-        (self.words, self.transfer) = (words, transfer)
+    package init(_ method: Method, words: Int, people: Int, remembering: Double?, seconds: Double) {
+        (self.method, self.seconds) = (method, seconds)
+        (self.words, self.people, self.remembering) = (words, people, remembering)
     }
 }

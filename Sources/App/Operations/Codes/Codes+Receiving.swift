@@ -17,10 +17,11 @@ extension Codes {
 
     /// Receives the transfer of the machine that shows a code.
     /// - Parameter see: called for each step, from any thread.
-    /// - Throws: `WaftError`: `peerNotFound`, `declined`, `unreachable`, `noAnswer`, `interrupted`.
+    /// - Throws: `WaftError`: `usage`, `peerNotFound`, `declined`, `unreachable`, `noAnswer`, `interrupted`.
     package func receive(
         _ typed: Typed, _ search: Search, _ see: @escaping @Sendable (Step) -> Void
     ) async throws(WaftError) {
+        try check(typed, for: search)
         try await withReceiver { () throws(WaftError) in
             let initiator = try initiator()
             try await taking(see) { arrivals in
@@ -34,7 +35,7 @@ extension Codes {
                         default: throw WaftError.noAnswer
                         }
                     }
-                    see(.met(line(meeting.peer, meeting.name)))
+                    self.see(meeting, search, see)
                 } catch let failure as PairingStartError {
                     throw WaftError(code: failure)
                 }
@@ -43,24 +44,15 @@ extension Codes {
     }
 
     /// Shows a code, and receives the transfer of the machine that has typed it.
-    /// - Parameters: as in `show`.
     /// - Throws: `WaftError`, as `receive` and `show`.
-    package func receive(
-        words: Int, for time: Duration, _ see: @escaping @Sendable (Step) -> Void
-    ) async throws(WaftError) {
+    package func receive(_ showing: Showing, _ see: @escaping @Sendable (Step) -> Void) async throws(WaftError) {
         try await withReceiver { () throws(WaftError) in
             try await taking(see) { arrivals in
-                let guest = try await show(sending: nil, words: words, for: time, see)
-                guard let transfer = guest.transfer else { throw WaftError.noAnswer }
-                arrivals.expect(transfer)
+                try await show(showing, .receive, see) { (guest) throws(WaftError) in
+                    arrivals.expect(guest.transfer)
+                }
             }
         }
-    }
-
-    func line(_ peer: PeerID, _ name: String?) -> PairingPeerLine {
-        let person = waft.people.person(peer, callingItself: name)
-        return PairingPeerLine(
-            peer, named: person.introduction.name, isContact: person.isContact, warning: person.introduction.warning)
     }
 
     /// Watches the receiver from before `begin` until the transfer that it expects is over.

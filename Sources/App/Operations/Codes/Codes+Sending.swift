@@ -1,3 +1,4 @@
+import Control
 package import Lines
 import Pairing
 import Sending
@@ -10,27 +11,42 @@ extension Codes {
     /// Sends to a machine, by the word that names it for `Waft.send`, with the options for that.
     package typealias Sending = @Sendable (_ peer: String, SendOptions) async throws(WaftError) -> WaftExit
 
-    /// Shows a code, and sends to the machine that has proved to know it.
-    /// - Parameters: as in `show`.
+    /// Shows a code, and sends to each machine that has proved to know it.
+    /// - Returns: the exit of the first sending that failed.
     /// - Throws: `WaftError`, as `show`, and the errors of `send`.
     package func send(
-        words: Int, for time: Duration, _ options: SendOptions, _ see: @escaping @Sendable (Step) -> Void,
-        send: @escaping Sending
+        _ showing: Showing, _ options: SendOptions, _ see: @escaping @Sendable (Step) -> Void, send: @escaping Sending
     ) async throws(WaftError) -> WaftExit {
-        let transfer = TransferID()
-        return try await withReceiver { () throws(WaftError) in
-            let guest = try await show(sending: transfer, words: words, for: time, see)
-            guard let place = guest.place else { throw .noAnswer }
-            return try await send(place, Self.options(options, transfer, guest.peer))
+        try await withReceiver { () throws(WaftError) in
+            try await withTaskGroup(of: Result<WaftExit, WaftError>.self) { group -> Result<WaftExit, WaftError> in
+                var ends: [Result<WaftExit, WaftError>] = []
+                do throws(WaftError) {
+                    try await show(showing, .send, see) { (guest) throws(WaftError) in
+                        guard let place = guest.place else { throw .noAnswer }
+                        let options = Self.options(options, guest.transfer, guest.peer)
+                        group.addTask {
+                            do throws(WaftError) { return .success(try await send(place, options)) } catch {
+                                return .failure(error)
+                            }
+                        }
+                    }
+                } catch {
+                    // Sendings that have begun go on.
+                    ends.append(.failure(error))
+                }
+                for await end in group { ends.append(end) }
+                return ends.first { $0 != .success(.done) } ?? .success(.done)
+            }.get()
         }
     }
 
     /// Proves to the machine that shows a code to know it, and sends to it.
-    /// - Throws: `WaftError`: `peerNotFound`, `declined`, `unreachable`, and the errors of `send`.
+    /// - Throws: `WaftError`: `usage`, `peerNotFound`, `declined`, `unreachable`, and the errors of `send`.
     package func send(
         by typed: Typed, _ search: Search, _ options: SendOptions, _ see: @escaping @Sendable (Step) -> Void,
         send: Sending
     ) async throws(WaftError) -> WaftExit {
+        try check(typed, for: search)
         let transfer = TransferID()
         let initiator = try initiator()
         let meeting: CodeInitiator.Meeting
@@ -40,7 +56,7 @@ extension Codes {
             throw WaftError(code: error)
         }
         guard let place = meeting.place else { throw .noAnswer }
-        see(.met(line(meeting.peer, meeting.name)))
+        self.see(meeting, search, see)
         return try await send(place.description, Self.options(options, transfer, meeting.peer))
     }
 

@@ -1,3 +1,4 @@
+import Contacts
 import Control
 package import Lines
 import Pairing
@@ -21,6 +22,10 @@ package struct Codes: Sendable {
         case spent(CodeSpentLine)
         /// The code was right on both sides.
         case met(PairingPeerLine)
+        /// The other machine is a contact now, for a time.
+        case remembered(PairedLine)
+        /// It is none, because its user does not want that.
+        case notRemembered
         /// Something is happening with the transfer at the receiver.
         case moved(ArrivingLine)
         case arrived(ArrivalLine)
@@ -33,6 +38,8 @@ package struct Codes: Sendable {
     package static let longest = 600.0
     /// Codes that one command shows at the most: each wrong try is a guess.
     static let renewals = 5
+    /// Machines that one code can be for.
+    package static let peopleLimit = PairingOpening.peopleLimit
     /// How long a peer is looked for.
     static let finding: Duration = .seconds(10)
 
@@ -71,49 +78,92 @@ package struct Codes: Sendable {
         package let peer: PeerID
         /// `host:port`, at which it takes the transfer; nil if it sends.
         package let place: String?
-        /// The transfer that it sends.
-        let transfer: TransferID?
+        /// The transfer that this side or that machine sends.
+        let transfer: TransferID
     }
 
-    /// Shows a code until a machine proves to know it.
-    /// - Parameters:
-    ///   - transfer: the one that this side sends; nil if it receives.
-    ///   - words: how many the code has, 2 or 3.
-    ///   - time: how long each code is good.
-    /// - Throws: `WaftError`: `notRunning`, `declined` after too many wrong tries, `noAnswer` if no peer came,
-    ///   `interrupted` if the task is cancelled.
-    func show(
-        sending transfer: TransferID?, words: Int, for time: Duration, _ see: @escaping @Sendable (Step) -> Void
-    ) async throws(WaftError) -> Guest {
-        for renewal in 0...Self.renewals {
-            let seconds = min(time / .seconds(1), Self.longest)
-            let opening = PairingOpening(words: words, transfer: transfer?.text, seconds: seconds)
-            let opened = try Self.standing(in: try await waft.receiver.ask(.pairing(.open(opening))))
-            see(.open(PairingOpenLine(seconds: seconds, code: opened.code, shownKey: opened.shownKey)))
-            let end = try await follow(opened)
-            switch end.phase {
-            case .met:
-                if let peer = end.peer { see(.met(peer)) }
-                return try Self.guest(end)
-            default:
-                let failure = end.failure ?? PairingEndError(.failed, "the receiver does not say why")
-                guard failure.code != .noAnswer, end.address != nil else { throw WaftError(code: failure) }
-                see(.spent(CodeSpentLine(at: end.address, reason: failure.reason)))
-                guard renewal < Self.renewals else {
-                    throw WaftError(
-                        .declined, "not met: \(renewal + 1) codes were tried in vain; somebody may be guessing")
-                }
+    /// The code that this side shows.
+    package struct Showing: Sendable {
+        /// 2 or 3.
+        var words: Int
+        /// How long each code is good.
+        var time: Duration
+        /// How many machines may prove to know it, one after the other.
+        var people: Int
+        /// How long each of them is a contact afterwards, if its user wants that too.
+        var remembering: Duration?
+
+        /// - Parameter words: 2 or 3; nil for as many as it needs.
+        /// - Throws: `WaftError` `usage`.
+        package init(
+            words: Int?, for time: Duration, people: Int = 1, remembering: Duration? = nil
+        ) throws(WaftError) {
+            let needed = people > 1 || remembering != nil ? Codes.wordCounts.upperBound : Codes.wordCounts.lowerBound
+            (self.words, self.time, self.people, self.remembering) = (words ?? needed, time, people, remembering)
+            guard Codes.wordCounts.contains(self.words) else { throw WaftError(.usage, "a code has 2 or 3 words") }
+            guard (1...Codes.peopleLimit).contains(people) else {
+                throw WaftError(.usage, "a code is for 1 to \(Codes.peopleLimit) people")
+            }
+            guard self.words >= needed else {
+                throw WaftError(
+                    .usage,
+                    "two words are too few for several people, or to remember a machine by: leave out --code-words"
+                )
             }
         }
-        throw WaftError(.declined, "not met")
     }
 
-    private static func guest(_ end: PairingProgress) throws(WaftError) -> Guest {
-        guard let peer = end.peer.flatMap({ $0.peer.id }).flatMap({ PeerID(text: $0) }) else { throw .noAnswer }
-        let place = end.port.flatMap { port in
-            end.address.map { $0.contains(":") ? "[\($0)]:\(port)" : "\($0):\(port)" }
+    /// Shows a code until so many machines have proved to know it.
+    /// - Parameters:
+    ///   - method: whether this side sends.
+    ///   - meet: is called for each machine.
+    /// - Throws: `WaftError`: `notRunning`, `declined` after too many wrong tries, `noAnswer` if a machine did not come,
+    ///   `interrupted` if the task is cancelled.
+    func show(
+        _ showing: Showing, _ method: PairingOpening.Method, _ see: @escaping @Sendable (Step) -> Void,
+        meet: (Guest) throws(WaftError) -> Void
+    ) async throws(WaftError) {
+        let isForSeveral = showing.people > 1
+        let ownKey = isForSeveral ? try waft.ownID().short : nil
+        var missing = showing.people
+        for _ in 0...Self.renewals {
+            let seconds = min(showing.time / .seconds(1), Self.longest)
+            let opening = PairingOpening(
+                method, words: showing.words, people: missing,
+                remembering: showing.remembering.map { $0 / .seconds(1) },
+                seconds: seconds)
+            let opened = try Self.standing(in: try await waft.receiver.ask(.pairing(.open(opening))))
+            see(
+                .open(
+                    PairingOpenLine(
+                        seconds: seconds, code: opened.code, shownKey: opened.shownKey,
+                        people: isForSeveral ? missing : nil, ownKey: ownKey)))
+            let end = try await follow(opened) { (guest) throws(WaftError) in
+                missing -= 1
+                see(.met(guest.peer))
+                if showing.remembering != nil { see(guest.paired.map { .remembered($0) } ?? .notRemembered) }
+                try meet(try Self.guest(guest))
+            }
+            if end.phase == .met { return }
+            let failure = end.failure ?? PairingEndError(.failed, "the receiver does not say why")
+            guard failure.code != .noAnswer, end.address != nil else {
+                guard missing < showing.people, failure.code == .noAnswer else { throw WaftError(code: failure) }
+                throw WaftError(
+                    .noAnswer, "only \(showing.people - missing) of \(showing.people) typed the code in time")
+            }
+            see(.spent(CodeSpentLine(at: end.address, reason: failure.reason)))
         }
-        return Guest(peer: peer, place: place, transfer: end.transfer.flatMap { TransferID($0) })
+        throw WaftError(
+            .declined, "not met: \(Self.renewals + 1) codes were tried in vain; somebody may be guessing")
+    }
+
+    private static func guest(_ guest: CodeGuest) throws(WaftError) -> Guest {
+        guard let peer = guest.peer.peer.id.flatMap({ PeerID(text: $0) }), let transfer = TransferID(guest.transfer)
+        else { throw .noAnswer }
+        let place = guest.port.flatMap { port in
+            guest.address.map { $0.contains(":") ? "[\($0)]:\(port)" : "\($0):\(port)" }
+        }
+        return Guest(peer: peer, place: place, transfer: transfer)
     }
 
     private static func standing(in reply: ControlReply) throws(WaftError) -> PairingProgress {
@@ -124,13 +174,18 @@ package struct Codes: Sendable {
         }
     }
 
+    /// - Parameter meet: is called for each machine that has proved to know the code.
     /// - Returns: how it ended.
-    private func follow(_ opened: PairingProgress) async throws(WaftError) -> PairingProgress {
+    private func follow(
+        _ opened: PairingProgress, meet: (CodeGuest) throws(WaftError) -> Void
+    ) async throws(WaftError) -> PairingProgress {
         var standing = opened
         do throws(WaftError) {
             while !Task.isCancelled {
                 let request = PairingRequest.follow(ticket: opened.ticket, seen: standing.revision)
+                let known = standing.guests.count
                 standing = try Self.standing(in: try await waft.receiver.ask(.pairing(request)))
+                for guest in standing.guests.dropFirst(known) { try meet(guest) }
                 if standing.phase == .met || standing.phase == .failed { return standing }
             }
         } catch {
@@ -151,11 +206,38 @@ package struct Codes: Sendable {
         ///   - place: where it is; nil to look for it.
         ///   - key: the beginning of the key that it shows to those who ask; nil for any.
         ///   - triesAgain: whether a code that has failed here in the last hour is tried once more.
+        ///   - time: how long it is a contact afterwards, if its user wants that too.
         /// - Throws: `WaftError` `usage` for a place that names no peer.
-        package init(at place: String? = nil, showing key: String? = nil, triesAgain: Bool = false) throws(WaftError) {
+        package init(
+            at place: String? = nil, showing key: String? = nil, triesAgain: Bool = false,
+            remembering time: Duration? = nil
+        ) throws(WaftError) {
             let place = try place.map { text throws(WaftError) in try PeerReference(typed: text) }
-            search = CodeInitiator.Search(at: place, showing: key, within: Codes.finding, triesAgain: triesAgain)
+            search = CodeInitiator.Search(
+                at: place, showing: key, within: Codes.finding, triesAgain: triesAgain, remembering: time)
         }
+    }
+
+    /// - Throws: `WaftError` `usage` for a code that is too short to remember a machine by.
+    func check(_ typed: Typed, for search: Search) throws(WaftError) {
+        guard search.search.remembering == nil || typed.code.words.count == Self.wordCounts.upperBound else {
+            throw WaftError(
+                .usage, "two words are too few to remember a machine by",
+                hint: "let the other side say --remember too: its code has three words then")
+        }
+    }
+
+    /// Tells of the machine that shows the code.
+    func see(_ meeting: CodeInitiator.Meeting, _ search: Search, _ see: (Step) -> Void) {
+        let shown = meeting.introduction
+        see(
+            .met(
+                PairingPeerLine(
+                    meeting.peer, named: shown.name, isContact: shown.isContact, warning: shown.warning)))
+        guard search.search.remembering != nil else { return }
+        see(
+            meeting.contact.map { .remembered(PairedLine($0.id, contact: $0.name.text, until: $0.ends)) }
+                ?? .notRemembered)
     }
 
     func initiator() throws(WaftError) -> CodeInitiator {

@@ -73,7 +73,7 @@ package struct AddressBook: Sendable {
                     current = contact
                     let known = draft.before[contact.id]
                     // A contact that was verified in a better way stays so.
-                    if known == nil || known?.isBlocked == true {
+                    if known == nil || known?.isBlocked == true || known?.ends != nil {
                         try draft.allow(contact.id, named: contact.name, Verification(contact.method, at: now))
                     }
                     try draft.set(contact.id) { terms.apply(to: &$0) }

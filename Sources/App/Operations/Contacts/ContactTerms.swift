@@ -13,6 +13,8 @@ package struct ContactTerms: Sendable {
     package enum Term: Sendable {
         /// How long acceptance lasts, such as `30d`; `ever`: without end.
         case until
+        /// How long it stays a contact, such as `30d`; `ever`: without end.
+        case ends
         /// Types with all that conform to them; `any`.
         case types
         /// Such as `5GB`; `any`. In one offer, and in 24 hours.
@@ -51,6 +53,9 @@ package struct ContactTerms: Sendable {
         case .until:
             let until = text == "ever" ? nil : try Self.end(text, waft.now())
             changes.append { $0.limits.until = until }
+        case .ends:
+            let ends = text == "ever" ? nil : try Self.end(text, waft.now())
+            changes.append { $0.ends = ends }
         case .types:
             let types = texts == ["any"] ? [] : try Self.types(texts, waft)
             changes.append { $0.limits.types = types }

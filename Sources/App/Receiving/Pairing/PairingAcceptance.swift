@@ -52,18 +52,29 @@ final class PairingAcceptance: Sendable {
     private struct Opening {
         let method: PairingMethod
         let name: ContactName?
-        /// The transfer that this side sends by a spoken code.
-        let transfer: TransferID?
+        /// How many machines may prove to know a spoken code.
+        let people: Int
+        /// How long each of them is a contact then: seconds; nil for none.
+        let remembering: Double?
         let until: ContinuousClock.Instant
         var heard: ContinuousClock.Instant
         var standing: PairingProgress
         /// The connection of the running pairing, and the name that its peer gives itself.
         var responder: PairingResponder?
         var calledItself: String?
+        /// The machines that have proved to know a spoken code, and are still connected.
+        var guests: [Guest] = []
 
         var isOver: Bool { [.paired, .met, .failed].contains(standing.phase) }
         var isByCode: Bool { method.purpose != .contact }
         var isAbandoned: Bool { heard + PairingAcceptance.timeout < .now }
+    }
+
+    private struct Guest {
+        let responder: PairingResponder
+        let transfer: TransferID
+        /// Whether it has said that the transfer can begin.
+        var hasMet = false
     }
 
     init(
@@ -84,11 +95,11 @@ final class PairingAcceptance: Sendable {
         return isHeard && desk.standing(now: .now).openUntil != nil
     }
 
-    /// Whether a spoken code is shown, or the peer that has typed it is still connected.
+    /// Whether a spoken code is shown, or a peer that has typed it is still connected.
     var showsCode: Bool {
         state.withLock { state in
             guard let opening = state.opening, opening.isByCode, !opening.isAbandoned else { return false }
-            return !opening.isOver || opening.responder != nil
+            return !opening.isOver || opening.responder != nil || !opening.guests.isEmpty
         }
     }
 
@@ -117,19 +128,20 @@ final class PairingAcceptance: Sendable {
         }
         let code = Self.code(wanted)
         let method = code.map { PairingMethod.code($0) } ?? .compare
+        let people = min(max(wanted.people ?? 1, 1), PairingOpening.peopleLimit)
         let now = ContinuousClock.now
         let seconds = wanted.seconds.isFinite ? min(max(wanted.seconds, 1), 600) : 600
         let until = now + .seconds(seconds)
         do throws(PairingError) {
-            try desk.open(method, until: until, now: now)
+            try desk.open(method, until: until, runs: people, now: now)
         } catch {
             throw PairingEndError(error)
         }
         var standing = PairingProgress(ticket: Int.random(in: 1...(1 << 52)))
         state.withLock { state in
             state.opening = Opening(
-                method: method, name: name, transfer: wanted.transfer.flatMap { TransferID($0) }, until: until,
-                heard: now, standing: standing)
+                method: method, name: name, people: people, remembering: wanted.remembering, until: until, heard: now,
+                standing: standing)
             state.news.send(())
         }
         standing.code = code?.text
@@ -235,10 +247,7 @@ final class PairingAcceptance: Sendable {
     }
 
     func began(_ responder: PairingResponder, callingItself name: String?) {
-        let introduction = try? contacts.snapshot().introduction(of: responder.peer, callingItself: name ?? "")
-        let peer = PairingPeerLine(
-            responder.peer, named: introduction?.name ?? PeerName.fit(name ?? ""),
-            isContact: introduction?.isContact ?? false, warning: introduction?.warning)
+        let peer = line(responder.peer, callingItself: name)
         logger.notice("pairing", metadata: ["peer": "\(responder.peer.short)"])
         state.withLock { state in
             state.opening?.responder = responder
@@ -266,46 +275,103 @@ final class PairingAcceptance: Sendable {
         state.withLock { state in state.opening?.responder === responder ? state.opening : nil }
     }
 
-    /// Stores a peer that was verified, or lets its transfer in.
-    /// - Parameter transfer: that the peer sends by a spoken code.
+    /// Stores a peer that was verified, or waits until it says that the transfer can begin.
     /// - Returns: whether that worked.
-    func verified(_ responder: PairingResponder, transfer: TransferID?) -> Bool {
+    func verified(_ responder: PairingResponder) -> Bool {
         guard let opening = opening(responder) else { return false }
-        switch opening.method.purpose {
-        case .contact: return store(responder, opening)
-        // The peer says yet where it takes the transfer.
-        case .send: return true
-        case .receive:
-            guard let transfer else { return false }
-            permits.give(transfer, from: responder.peer, at: .now)
-            state.withLock { $0.change { ($0.phase, $0.transfer) = (.met, "\(transfer)") } }
-            return true
+        guard opening.isByCode else { return store(responder, opening) }
+        let isExpecting = self.isExpecting
+        state.withLock { state in
+            state.opening?.guests.append(Guest(responder: responder, transfer: TransferID()))
+            state.opening?.responder = nil
+            if isExpecting { state.change { ($0.phase, $0.peer, $0.address) = (.waiting, nil, nil) } }
         }
-    }
-
-    /// The transfer that a peer may take, once it has proved to know the code.
-    func transfer(for responder: PairingResponder) -> TransferID? { opening(responder)?.transfer }
-
-    /// A peer that has proved to know the code takes the transfer at a port.
-    /// - Returns: whether the transfer can begin.
-    func met(_ responder: PairingResponder, at port: UInt16, callingItself name: String?) -> Bool {
-        guard let opening = opening(responder), !opening.isOver, opening.transfer != nil else { return false }
-        let introduction = try? contacts.snapshot().introduction(of: responder.peer, callingItself: name ?? "")
-        let peer = PairingPeerLine(
-            responder.peer, named: introduction?.name ?? PeerName.fit(name ?? ""),
-            isContact: introduction?.isContact ?? false, warning: introduction?.warning)
-        logger.notice("a spoken code was right", metadata: ["peer": "\(responder.peer.short)"])
-        state.withLock { $0.change { ($0.phase, $0.peer, $0.port) = (.met, peer, Int(port)) } }
         return true
     }
 
-    /// The connection of a peer is gone.
-    func left(_ responder: PairingResponder) {
+    /// The transfer that a peer may take, once it has proved to know the code.
+    func transfer(for responder: PairingResponder) -> TransferID? {
         state.withLock { state in
-            guard state.opening?.responder === responder, state.opening?.isOver == true else { return }
-            state.opening?.responder = nil
-            state.news.send(())
+            guard case .send? = state.opening?.method.purpose else { return nil }
+            return state.opening?.guests.first { $0.responder === responder }?.transfer
         }
+    }
+
+    /// A peer that has proved to know the code says that the transfer can begin.
+    /// - Returns: the answer; nil if it cannot.
+    func met(_ responder: PairingResponder, _ letter: PairingLetter) -> PairingLetter? {
+        let known = state.withLock { state -> (Opening, TransferID)? in
+            guard let opening = state.opening, !opening.isOver,
+                let place = opening.guests.firstIndex(where: { $0.responder === responder && !$0.hasMet })
+            else { return nil }
+            let transfer: TransferID? =
+                switch opening.method.purpose {
+                case .send: letter.port == nil ? nil : opening.guests[place].transfer
+                case .receive: letter.transfer
+                case .contact: nil
+                }
+            guard let transfer else { return nil }
+            state.opening?.guests[place].hasMet = true
+            return (opening, transfer)
+        }
+        guard let (opening, transfer) = known else { return nil }
+        if case .receive = opening.method.purpose { permits.give(transfer, from: responder.peer, at: .now) }
+        logger.notice("a spoken code was right", metadata: ["peer": "\(responder.peer.short)"])
+        let peer = line(responder.peer, callingItself: letter.name)
+        let paired = letter.remembers ? remember(responder.peer, callingItself: letter.name, opening) : nil
+        let met = CodeGuest(
+            peer, transfer: "\(transfer)", address: responder.address?.hostText, port: letter.port.map { Int($0) },
+            paired: paired)
+        state.withLock { state in
+            state.change { standing in
+                standing.guests.append(met)
+                if standing.guests.count == opening.people { standing.phase = .met }
+            }
+        }
+        return .ready(.responder, name: ownName, remembers: paired != nil)
+    }
+
+    /// Makes a contact for a time, if the user of this side wants that.
+    private func remember(_ peer: PeerID, callingItself name: String?, _ opening: Opening) -> PairedLine? {
+        guard let seconds = opening.remembering else { return nil }
+        do {
+            let contact = try PairedContact.remember(peer, in: contacts, calledItself: name, for: .seconds(seconds))
+            return PairedLine(contact.id, contact: contact.name.text, until: contact.ends)
+        } catch {
+            logger.error("a machine could not be remembered", metadata: ["reason": "\(error)"])
+            return nil
+        }
+    }
+
+    private func line(_ peer: PeerID, callingItself name: String?) -> PairingPeerLine {
+        let introduction = try? contacts.snapshot().introduction(of: peer, callingItself: name ?? "")
+        return PairingPeerLine(
+            peer, named: introduction?.name ?? PeerName.fit(name ?? ""),
+            isContact: introduction?.isContact ?? false, warning: introduction?.warning)
+    }
+
+    /// The connection of a peer is gone, or its time is over. A peer that has proved to know the code, and leaves before
+    /// it says that the transfer can begin, may be one that guesses: its code is spent.
+    func left(_ responder: PairingResponder) {
+        let isLost = state.withLock { state -> Bool in
+            guard let opening = state.opening else { return false }
+            if opening.responder === responder, opening.isOver { state.opening?.responder = nil }
+            guard let place = opening.guests.firstIndex(where: { $0.responder === responder }) else {
+                state.news.send(())
+                return false
+            }
+            state.opening?.guests.remove(at: place)
+            let isLost = !opening.guests[place].hasMet && !opening.isOver
+            state.change { standing in
+                guard isLost else { return }
+                standing.address = responder.address?.hostText
+                (standing.phase, standing.failure) = (
+                    .failed, PairingEndError(.lost, "it knew the code, and left before the transfer began")
+                )
+            }
+            return isLost
+        }
+        if isLost { desk.close() }
     }
 
     private func store(_ responder: PairingResponder, _ opening: Opening) -> Bool {

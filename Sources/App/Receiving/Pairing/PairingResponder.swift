@@ -44,7 +44,9 @@ final class PairingResponder: PairingResponding {
 
     /// The answer to a message, which can wait for the user; cancelling the task gives the pairing up.
     func answer(_ letter: PairingLetter) async -> PairingLetter {
-        if state.withLock({ $0.isProved }) { return ready(letter) }
+        if state.withLock({ $0.isProved }) {
+            return await withTaskExecutorPreference(acceptance.blocking) { self.ready(letter) }
+        }
         let bytes = await withTaskExecutorPreference(acceptance.blocking) { await self.reply(to: letter) }
         let (isUnderWay, isProved) = state.withLock { ($0.session != nil, $0.isProved) }
         // A stranger that is turned away does not hear the name, nor one that has a code to prove.
@@ -54,18 +56,18 @@ final class PairingResponder: PairingResponding {
         return answer
     }
 
-    /// Answers the peer that says where it takes the transfer.
+    /// Answers the peer that says that the transfer can begin. This may write to the disk.
     private func ready(_ letter: PairingLetter) -> PairingLetter {
-        guard letter.isReady(from: .initiator), let port = letter.port,
-            acceptance.met(self, at: port, callingItself: letter.name)
-        else { return PairingLetter(message: Self.failed) }
-        return .begins
+        guard letter.isReady(from: .initiator), let answer = acceptance.met(self, letter) else {
+            return PairingLetter(message: Self.failed)
+        }
+        return answer
     }
 
     private func reply(to letter: PairingLetter) async -> [UInt8] {
         guard let session = state.withLock(\.session) else { return await begin(letter) }
         do throws(PairingError) {
-            return await perform(try session.receive(letter.message, now: .now), session, letter.transfer)
+            return await perform(try session.receive(letter.message, now: .now), session)
         } catch {
             finish(session)
             return error.reply
@@ -90,10 +92,8 @@ final class PairingResponder: PairingResponding {
         }
     }
 
-    private func perform(
-        _ actions: [PairingAction], _ session: PairingSession, _ transfer: TransferID?
-    ) async -> [UInt8] {
-        if let answer = perform(actions, transfer) {
+    private func perform(_ actions: [PairingAction], _ session: PairingSession) async -> [UInt8] {
+        if let answer = perform(actions) {
             if session.shown == nil { finish(session) }
             return answer
         }
@@ -104,12 +104,12 @@ final class PairingResponder: PairingResponding {
     }
 
     /// - Returns: the message to send, if there is one yet.
-    private func perform(_ actions: [PairingAction], _ transfer: TransferID? = nil) -> [UInt8]? {
+    private func perform(_ actions: [PairingAction]) -> [UInt8]? {
         for action in actions {
             switch action {
             case .show(let string): acceptance.show(string, self)
             case .verified:
-                guard acceptance.verified(self, transfer: transfer) else { return Self.failed }
+                guard acceptance.verified(self) else { return Self.failed }
                 if acceptance.purpose != .contact { state.withLock { $0.isProved = true } }
             case .send(let bytes): return bytes
             }
@@ -140,6 +140,8 @@ final class PairingResponder: PairingResponding {
     private func finish(_ session: PairingSession) {
         let fault = session.end()
         state.withLock { state in
+            // By a spoken code the peer has yet to say that the transfer can begin.
+            if state.isProved { return }
             state.watch?.cancel()
             state.watch = nil
         }
@@ -153,7 +155,7 @@ final class PairingResponder: PairingResponding {
             while session.deadline > .now {
                 do { try await Task.sleep(until: session.deadline, clock: .continuous) } catch { return }
             }
-            self?.finish(session)
+            self?.end()
         }
     }
 

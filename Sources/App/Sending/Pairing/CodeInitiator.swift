@@ -10,13 +10,15 @@ package struct CodeInitiator: Sendable {
     /// A machine that has proved to know the code, too.
     package struct Meeting: Sendable {
         package let peer: PeerID
-        /// The name that it gives itself.
-        package let name: String?
+        /// As it was known before.
+        package let introduction: Introduction
         /// The address of the connection; nil if unknown.
         package let place: PeerReference?
+        /// It is a contact now, because both users wanted that.
+        package let contact: Contact?
 
-        init(_ outcome: PairingConversation.Outcome, over connection: any PairingConnection) {
-            (peer, name) = (outcome.peer, outcome.name)
+        init(_ introduction: Introduction, over connection: any PairingConnection, remembered: Contact?) {
+            (peer, self.introduction, contact) = (connection.peer, introduction, remembered)
             place = connection.address.map { .address(host: $0.hostText, port: UInt16(clamping: $0.port)) }
         }
     }
@@ -37,9 +39,15 @@ package struct CodeInitiator: Sendable {
         package var time: Duration
         /// Whether a code that has failed here is tried again.
         package var triesAgain: Bool
+        /// How long it is a contact afterwards, if its user wants that too; nil for not at all.
+        package var remembering: Duration?
 
-        package init(at place: PeerReference?, showing key: String?, within time: Duration, triesAgain: Bool) {
-            (self.place, self.key, self.time, self.triesAgain) = (place, key, time, triesAgain)
+        package init(
+            at place: PeerReference?, showing key: String?, within time: Duration, triesAgain: Bool,
+            remembering: Duration?
+        ) {
+            (self.place, self.key, self.time) = (place, key, time)
+            (self.triesAgain, self.remembering) = (triesAgain, remembering)
         }
     }
 
@@ -62,14 +70,29 @@ package struct CodeInitiator: Sendable {
             guard let transfer = outcome.transfer else {
                 throw PairingEndError(.failed, "the other side names no transfer")
             }
-            let port = try await permit(transfer, outcome.peer)
-            let answer = try await conversation.connection.exchange(
-                .ready(at: port, name: ownName), silence: Self.silence, maximum: nil)
-            guard answer.isReady(from: .responder) else {
-                throw PairingEndError(.lost, "the other side does not begin")
+            return try await begin(search, outcome, conversation.connection) { letter in
+                letter.port = try await permit(transfer, outcome.peer)
             }
-            return Meeting(outcome, over: conversation.connection)
         }
+    }
+
+    /// Both sides have proved to know the code: says that the transfer can begin.
+    private func begin(
+        _ search: Search, _ outcome: PairingConversation.Outcome, _ connection: any PairingConnection,
+        _ complete: (inout PairingLetter) async throws -> Void
+    ) async throws -> Meeting {
+        var letter = PairingLetter.ready(.initiator, name: ownName, remembers: search.remembering != nil)
+        try await complete(&letter)
+        let answer = try await connection.exchange(letter, silence: Self.silence, maximum: nil)
+        guard answer.isReady(from: .responder) else {
+            throw PairingEndError(.lost, "the other side does not begin")
+        }
+        let introduction = contacts.introduction(of: outcome.peer, callingItself: outcome.name)
+        let time = answer.remembers ? search.remembering : nil
+        let contact = try time.map { time throws(ContactError) in
+            try PairedContact.remember(outcome.peer, in: contacts, calledItself: outcome.name, for: time)
+        }
+        return Meeting(introduction, over: connection, remembered: contact)
     }
 
     /// Lets the machine that shows a code take a transfer.
@@ -79,10 +102,8 @@ package struct CodeInitiator: Sendable {
     ) async throws(PairingStartError) -> Meeting {
         do {
             return try await meet(code, shownBySender: false, search) { conversation, first in
-                var conversation = conversation
-                conversation.transfer = transfer
                 let outcome = try await conversation.run(first)
-                return Meeting(outcome, over: conversation.connection)
+                return try await begin(search, outcome, conversation.connection) { $0.transfer = transfer }
             }
         } catch {
             throw (error as? PairingStartError) ?? PairingInitiator.failure(error)
@@ -91,6 +112,9 @@ package struct CodeInitiator: Sendable {
 
     /// How long the other side, which is a program, may take.
     private static let silence: Duration = .seconds(15)
+    /// How long a machine may be busy with others that type the same code, and how often it is asked again.
+    private static let patience: Duration = .seconds(30)
+    private static let pause = 200...600
 
     private func meet(
         _ code: SpokenCode, shownBySender: Bool, _ search: Search,
@@ -107,22 +131,32 @@ package struct CodeInitiator: Sendable {
         }
         let claim = try await claim(of: code.nameplate, search, by: endpoint)
         let typed = PairingMethod.code(PairingCode(code, shownBySender: shownBySender))
-        do {
-            return try await endpoint.pair(with: claim.target, within: Self.silence) { connection in
-                // The name is for one that has proved to know the code.
-                let (session, first) = try desk.initiate(
-                    with: connection.peer, typed, exporter: try await connection.exporter(typed.purpose), now: .now)
-                let conversation = PairingConversation(
-                    connection: connection, session: session, contacts: contacts, ask: { _ in nil }, confirmed: {})
-                return try await body(conversation, PairingLetter(message: first))
+        let end = ContinuousClock.now + Self.patience
+        while true {
+            do {
+                return try await endpoint.pair(with: claim.target, within: Self.silence) { connection in
+                    // The name is for one that has proved to know the code.
+                    let (session, first) = try desk.initiate(
+                        with: connection.peer, typed, exporter: try await connection.exporter(typed.purpose), now: .now)
+                    let conversation = PairingConversation(
+                        connection: connection, session: session, contacts: contacts, ask: { _ in nil }, confirmed: {})
+                    return try await body(conversation, PairingLetter(message: first))
+                }
+            } catch let fault as PairingError {
+                // Nothing is spent by that: a code for several people is typed at several machines at once.
+                if fault.refusal == .busy, ContinuousClock.now < end {
+                    try await Task.sleep(for: .milliseconds(Int.random(in: Self.pause)))
+                    continue
+                }
+                if Self.isWrong(fault) { failed.note(code) }
+                throw PairingStartError(Self.end(fault))
+            } catch let fault as ContactError {
+                throw PairingStartError(PairingEndError(fault))
+            } catch let fault as SendError {
+                throw PairingInitiator.failure(fault)
+            } catch is PairingConnectionError {
+                throw PairingInitiator.failure(PairingConnectionError())
             }
-        } catch let fault as PairingError {
-            if Self.isWrong(fault) { failed.note(code) }
-            throw PairingStartError(Self.end(fault))
-        } catch let fault as SendError {
-            throw PairingInitiator.failure(fault)
-        } catch is PairingConnectionError {
-            throw PairingInitiator.failure(PairingConnectionError())
         }
     }
 

@@ -18,6 +18,26 @@ package enum PairedContact {
         }
     }
 
+    /// For a time. A contact that is one already stays as it is.
+    /// - Throws: `ContactError`: `blocked`, `full`, `damaged`, `storage`.
+    package static func remember(
+        _ id: PeerID, in book: ContactBook, calledItself: String?, for time: Duration
+    ) throws(ContactError) -> Contact {
+        let now = WallTime.now
+        let ends = WallTime(milliseconds: now.milliseconds + Int64(min(max(time / .seconds(1), 1), longest) * 1_000))
+        return try book.change { draft throws(ContactError) in
+            if let known = draft.before[id], !known.isBlocked { return known }
+            var contact = try draft.allow(
+                id, named: try free(calledItself, id, draft.before), Verification(.spokenCode, at: now))
+            try draft.set(id) { $0.ends = ends }
+            contact.ends = ends
+            return contact
+        }
+    }
+
+    /// Seconds: more is not meant for a time.
+    private static let longest = 10 * 366 * 86_400.0
+
     /// Names with a number that are tried; after that the key is the name.
     private static let numbers = 2...99
 

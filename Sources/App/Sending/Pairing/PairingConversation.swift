@@ -9,8 +9,6 @@ struct PairingConversation {
     let connection: any PairingConnection
     let session: PairingSession
     let contacts: ContactBook
-    /// The transfer that this side sends by a spoken code.
-    var transfer: TransferID?
     let ask: @Sendable (PairingQuestion) async -> Bool?
     let confirmed: @Sendable () -> Void
 
@@ -68,8 +66,6 @@ struct PairingConversation {
             switch actions.first {
             case .send(let bytes)?:
                 letter = PairingLetter(message: bytes)
-                // By a spoken code this is the proof.
-                letter.transfer = transfer
             case .verified(let id)?: return Outcome(peer: id, name: peerName, transfer: answer.transfer)
             default: throw PairingEndError(.failed, "the pairing did not finish")
             }

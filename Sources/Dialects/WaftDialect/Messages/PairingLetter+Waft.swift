@@ -10,6 +10,7 @@ extension PairingLetter {
         var name: String?
         var transfer: String?
         var port: Int?
+        var remember: Bool?
     }
 
     init(_ body: ByteBuffer) {
@@ -20,11 +21,14 @@ extension PairingLetter {
         name = found.name.map { PeerName.fit($0) }
         transfer = found.transfer.flatMap { TransferID($0) }
         port = found.port.flatMap { UInt16(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
+        remembers = found.remember ?? false
     }
 
     /// The message, with the other fields if there is room.
     var body: ByteBuffer {
-        let fields = Fields(name: name, transfer: transfer.map { "\($0)" }, port: port.map { Int($0) })
+        let fields = Fields(
+            name: name, transfer: transfer.map { "\($0)" }, port: port.map { Int($0) }, remember: remembers ? true : nil
+        )
         guard message.starts(with: #"{""#.utf8), let text = try? WaftDialect.encoder().encode(fields), text.count > 2
         else { return ByteBuffer(bytes: message) }
         let whole = Array(text.dropLast()) + [UInt8(ascii: ",")] + message.dropFirst()

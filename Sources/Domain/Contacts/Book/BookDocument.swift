@@ -3,12 +3,13 @@ import Foundation
 import Sharing
 import UniformTypes
 
-/// The contact book in its file: JSON, version 2, with a checksum in the last line (`SummedDocument`). Every new field
+/// The contact book in its file: JSON, version 3, with a checksum in the last line (`SummedDocument`). Every new field
 /// raises the version, because an older Waft drops fields that it does not know when it writes.
 ///
-/// Version 1 had neither the checksum nor check digits in key ids. It is read; the next change writes version 2.
+/// Version 1 had neither the checksum nor check digits in key ids. Version 2 had no contacts with an end. Both are read;
+/// the next change writes version 3.
 struct BookDocument: Codable {
-    static let version = 2
+    static let version = 3
 
     var version: Int
     var contacts: [Entry]
@@ -54,6 +55,8 @@ struct BookDocument: Codable {
         var protect: ProtectionClass?
         var addresses: [Address]?
         var blocked: Bool?
+        /// Since version 3.
+        var ends: Int64?
     }
 
     struct Verified: Codable {
@@ -84,7 +87,7 @@ struct BookDocument: Codable {
         // First: in a later version every other field may have another meaning.
         version = try container.decode(Int.self, forKey: .version)
         guard (1...Self.version).contains(version) else {
-            throw FormatError(reason: "it is of version \(version), and only 1 and \(Self.version) can be read")
+            throw FormatError(reason: "it is of version \(version), and only 1 to \(Self.version) can be read")
         }
         contacts = try container.decode([Entry].self, forKey: .contacts)
         blocked = try container.decodeIfPresent([Stranger].self, forKey: .blocked) ?? []
@@ -156,7 +159,8 @@ extension BookDocument.Entry {
             addresses: contact.addresses.isEmpty
                 ? nil
                 : contact.addresses.map { .init(host: $0.host, port: $0.port, lastGood: $0.lastGood.milliseconds) },
-            blocked: contact.isBlocked ? true : nil
+            blocked: contact.isBlocked ? true : nil,
+            ends: contact.ends?.milliseconds
         )
     }
 
@@ -183,7 +187,8 @@ extension BookDocument.Entry {
             addresses: try (addresses ?? []).map {
                 try KnownAddress(host: $0.host, port: $0.port, lastGood: WallTime(milliseconds: $0.lastGood))
             },
-            isBlocked: blocked ?? false
+            isBlocked: blocked ?? false,
+            ends: ends.map { WallTime(milliseconds: $0) }
         )
     }
 

@@ -22,6 +22,8 @@ package struct Verification: Hashable, Sendable {
         case keyID
         /// The user took the key of an offer, without a comparison: trust on first use.
         case firstUse
+        /// Both sides knew the same code for a transfer, and both users wanted to remember the other.
+        case spokenCode
     }
 
     package var method: Method
@@ -124,6 +126,8 @@ package struct Contact: Hashable, Sendable {
     /// The addresses at which the contact was reached, newest first; at most `ContactBounds.addresses`.
     package internal(set) var addresses: [KnownAddress]
     package internal(set) var isBlocked: Bool
+    /// When the peer is a stranger again; nil for never. A blocked contact stays one.
+    package var ends: WallTime?
 
     package init(
         id: PeerID,
@@ -133,7 +137,8 @@ package struct Contact: Hashable, Sendable {
         limits: AcceptanceLimits = .none,
         destination: Destination = .usual,
         addresses: [KnownAddress] = [],
-        isBlocked: Bool = false
+        isBlocked: Bool = false,
+        ends: WallTime? = nil
     ) {
         self.id = id
         self.name = name
@@ -143,7 +148,10 @@ package struct Contact: Hashable, Sendable {
         self.destination = destination
         self.addresses = addresses
         self.isBlocked = isBlocked
+        self.ends = ends
     }
+
+    func hasEnded(at now: WallTime) -> Bool { !isBlocked && ends.map { $0 <= now } ?? false }
 }
 
 /// A stranger whose offers are all refused.

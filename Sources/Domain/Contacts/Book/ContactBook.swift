@@ -36,17 +36,17 @@ package final class ContactBook: Sendable {
         self.restored = restored
     }
 
-    /// The contacts in the file now; empty if neither the file nor its copy exists.
+    /// The contacts in the file now, without those whose end has come; empty if neither the file nor its copy exists.
     ///
     /// - Throws: `ContactError` `damaged` if the file is too large or invalid and has no good copy; `storage` if it
     ///   cannot be read.
     package func snapshot() throws(ContactError) -> ContactSnapshot {
         do {
-            if let known = known(try FileStamp(of: path)) { return known }
+            if let known = known(try FileStamp(of: path)) { return known.current(at: .now) }
         } catch {
             guard error.number == ENOENT || error.number == ENOTDIR else { throw .unreadable(path, error) }
         }
-        return try load(isLocked: false)
+        return try load(isLocked: false).current(at: .now)
     }
 
     /// A peer as it is written for the user. If the contacts cannot be read, every peer is a stranger.
@@ -135,7 +135,7 @@ package final class ContactBook: Sendable {
     }
 
     /// Changes the contacts: makes all changes of `body`, or none if `body` or the disk fails. Does not write if
-    /// nothing has changed.
+    /// nothing has changed. Contacts whose end has come are forgotten by the next change.
     ///
     /// - Throws: the errors of `body`; `ContactError` `damaged`, `full` if the file would become too large, `storage`.
     @discardableResult
@@ -148,7 +148,7 @@ package final class ContactBook: Sendable {
         } catch {
             throw .unwritable(path, error)
         }
-        let before = try load(isLocked: true)
+        let before = try load(isLocked: true).current(at: .now)
         var draft = ContactDraft(before)
         let value = try body(&draft)
         let after = draft.snapshot

@@ -19,7 +19,8 @@ package struct ContactDraft: Sendable {
         ContactSnapshot(contacts: Array(contacts.values), blockedStrangers: blockedStrangers)
     }
 
-    /// Makes a contact of a verified key, or verifies a contact again; then only its name and its verification change.
+    /// Makes a contact of a verified key, or verifies a contact again; then its name and its verification change, and it
+    /// has no end any more.
     ///
     /// - Throws: `ContactError` `nameTaken`; `blocked` if the peer is blocked; `full`.
     @discardableResult
@@ -37,6 +38,7 @@ package struct ContactDraft: Sendable {
         var contact = contacts[id] ?? Contact(id: id, name: name, verification: verification)
         contact.name = name
         contact.verification = verification
+        contact.ends = nil
         replace(contact)
         return contact
     }

@@ -25,6 +25,13 @@ package struct ContactSnapshot: Sendable {
         blocked = Set(blockedStrangers.map(\.id))
     }
 
+    /// Without the contacts whose end has come.
+    func current(at now: WallTime) -> ContactSnapshot {
+        guard contacts.contains(where: { $0.hasEnded(at: now) }) else { return self }
+        return ContactSnapshot(
+            contacts: contacts.filter { !$0.hasEnded(at: now) }, blockedStrangers: blockedStrangers)
+    }
+
     package subscript(id: PeerID) -> Contact? { byID[id].map { contacts[$0] } }
 
     /// The contact with this name; case, normalisation and invisible characters do not matter. As Waft shows a contact,

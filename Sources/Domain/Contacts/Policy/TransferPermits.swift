@@ -71,7 +71,9 @@ package final class TransferPermits: Sendable {
         case .judged(let offer, let verdict, let peer) where verdict.acceptsAnything:
             change(offer.transfer, peer, to: .moving)
         case .ended(let transfer, let peer, _, let fault):
-            change(transfer, peer, to: fault == nil ? nil : .interrupted(until: now + Self.resuming))
+            // A user has cancelled it: it is not let in again.
+            let isOver = fault == nil || fault?.code == .cancelled
+            change(transfer, peer, to: isOver ? nil : .interrupted(until: now + Self.resuming))
         default: return
         }
     }

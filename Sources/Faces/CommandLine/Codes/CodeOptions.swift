@@ -38,13 +38,34 @@ struct CodeOptions: ParsableArguments {
     @Flag(name: .long, help: "With a typed code that has failed here in the last hour: try it once more.")
     var again = false
 
-    /// The words of a code.
-    var words: Int { codeWords ?? 2 }
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Keep the other machine as a contact for a time such as 30d, if its user says --remember too; the code has "
+                + "three words then.", valueName: "time"))
+    var remember: String?
 
-    var duration: Duration { time?.duration ?? .seconds(Codes.longest) }
+    /// The code that this side shows.
+    /// - Parameter people: the machines that it is for.
+    func showing(people: Int = 1) throws(CommandError) -> Codes.Showing {
+        let time = time?.duration ?? .seconds(Codes.longest)
+        let remembering = try remembering()
+        return try CommandError.of { () throws(WaftError) in
+            try Codes.Showing(words: codeWords, for: time, people: people, remembering: remembering)
+        }
+    }
+
+    private func remembering() throws(CommandError) -> Duration? {
+        try remember.map { text throws(CommandError) in
+            try CommandError.of { () throws(WaftError) in
+                do throws(WaftError) { return try ContactTerms.duration(text) } catch { throw error.at("--remember") }
+            }
+        }
+    }
 
     /// - Parameter isTyped: whether a code is typed at this side.
     func check(isTyped: Bool) throws(CommandError) {
+        if !code, !isTyped, remember != nil { throw CommandError(.usage, "--remember goes with a code") }
         if code, isTyped { throw CommandError(.usage, "a code is shown or typed, not both") }
         if !code, codeWords != nil || time != nil {
             throw CommandError(.usage, "--code-words and --for go with --code")
@@ -52,16 +73,16 @@ struct CodeOptions: ParsableArguments {
         if !isTyped, at != nil || key != nil || again {
             throw CommandError(.usage, "--at, --from and --again go with a code that is typed")
         }
-        if let codeWords, !Codes.wordCounts.contains(codeWords) {
-            throw CommandError(.usage, "--code-words is 2 or 3")
-        }
         if let time, time.duration > .seconds(Codes.longest) {
             throw CommandError(.usage, "a code is good for ten minutes at the most")
         }
     }
 
     func search() throws(CommandError) -> Codes.Search {
-        try CommandError.of { () throws(WaftError) in try Codes.Search(at: at, showing: key, triesAgain: again) }
+        let time = try remembering()
+        return try CommandError.of { () throws(WaftError) in
+            try Codes.Search(at: at, showing: key, triesAgain: again, remembering: time)
+        }
     }
 }
 

@@ -19,10 +19,15 @@ final class CodeRendering: Sendable {
         switch step {
         case .open(let line):
             output.show(line)
-            let command = isSending ? "waft receive" : "waft send FILE --to-code"
-            output.note(
-                "On the other machine: \(command) \(line.code ?? "")  (good for one try; shown as \(line.shownKey ?? ""))"
-            )
+            let command = (isSending ? "waft receive" : "waft send FILE --to-code") + " \(line.code ?? "")"
+            let (place, use) =
+                switch line.people {
+                case nil: ("the other machine", "good for one try")
+                case 1: ("the last machine", "good for one try")
+                case let people?:
+                    ("each machine", "good for \(people) people; your key: \(line.ownKey ?? "")")
+                }
+            output.note("On \(place): \(command)  (\(use); shown as \(line.shownKey ?? ""))")
         case .spent(let line):
             output.show(line, as: [])
             let address = line.address.map { " from \(TerminalText.escaped($0))" } ?? ""
@@ -32,6 +37,9 @@ final class CodeRendering: Sendable {
             let key = line.peer.contact == nil ? "" : " (\(line.key))"
             output.note("\(line.peer.line(via: nil))\(key) has the same code.")
             if let warning = line.warning { output.note("  \(TerminalText.escaped(warning, limit: 400))") }
+        case .remembered(let line): output.show(line)
+        case .notRemembered:
+            output.note("It is not remembered: the other side does not say --remember.")
         case .moved(let line):
             if output.json { return output.show(line, as: []) }
             if let text = progress.text(line) { Console.shared.status(text) }

@@ -13,7 +13,8 @@ extension ContactLine: WordedLine {
     private var terms: String {
         if blocked { return "blocked" }
         let limits = policy == "decline" ? [] : limits
-        return policy + (limits.isEmpty ? "" : ": " + limits.joined(separator: ", "))
+        let end = ends.map { "; a contact until \($0.local)" } ?? ""
+        return policy + (limits.isEmpty ? "" : ": " + limits.joined(separator: ", ")) + end
     }
 
     private var limits: [String] {
@@ -35,6 +36,7 @@ extension ContactLine: WordedLine {
         let rows: [(label: String, values: [String])] = [
             ("id", [id]),
             ("state", blocked ? ["blocked: its offers are refused, and you are not asked"] : []),
+            ("contact", ends.map { ["until \($0.local), then a stranger again"] } ?? []),
             ("policy", [policyWords]),
             ("types", types ?? []),
             ("size", sizeAtMost.map { ["up to \(ByteCount.text($0)) in one offer"] } ?? []),
@@ -77,6 +79,7 @@ extension ContactLine: WordedLine {
         case "comparedCode": "by comparing codes"
         case "typedCode": "by typing a code"
         case "keyID": "by its key id"
+        case "spokenCode": "by a spoken code"
         default: "by the key of an offer, which was not compared"
         }
     }

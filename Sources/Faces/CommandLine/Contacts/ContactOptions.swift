@@ -16,6 +16,13 @@ struct ContactOptions: ParsableArguments {
     var duration: String?
 
     @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "How long it stays a contact, such as 30d: then it is a stranger again; ever: without end.",
+            valueName: "duration"))
+    var until: String?
+
+    @Option(
         name: .long, parsing: .upToNextOption,
         help: ArgumentHelp(
             "Accept these types, and all that conform to them; any: all types.", valueName: "uti"), completion: .types)
@@ -66,7 +73,8 @@ struct ContactOptions: ParsableArguments {
 
     private var terms: [(flag: String, term: ContactTerms.Term, texts: [String])] {
         let rows: [(String, ContactTerms.Term, [String?])] = [
-            ("--for", .until, [duration]), ("--types", .types, types), ("--size-at-most", .sizeAtMost, [sizeAtMost]),
+            ("--for", .until, [duration]), ("--until", .ends, [until]), ("--types", .types, types),
+            ("--size-at-most", .sizeAtMost, [sizeAtMost]),
             ("--size-per-day", .sizePerDay, [sizePerDay]), ("--items-at-most", .itemsAtMost, [itemsAtMost]),
             ("--time", .hours, [time]), ("--handler", .handler, [handler]), ("--folder", .folder, [folder]),
             ("--protect", .protection, [protect]),

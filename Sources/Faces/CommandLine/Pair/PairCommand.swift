@@ -227,5 +227,8 @@ extension PairingOpenLine: WordedLine {
 }
 
 extension PairedLine: WordedLine {
-    var words: [String] { ["paired with \(TerminalText.escaped(peer.contact ?? "", limit: 80)) (\(key))"] }
+    var words: [String] {
+        let name = "\(TerminalText.escaped(peer.contact ?? "", limit: 80)) (\(key))"
+        return [ends.map { "\(name) is a contact until \($0.local)" } ?? "paired with \(name)"]
+    }
 }

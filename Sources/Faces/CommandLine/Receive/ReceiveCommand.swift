@@ -66,8 +66,8 @@ struct ReceiveCommand: AsyncParsableCommand {
 
     private func showCode(_ waft: Waft) async throws {
         let rendering = CodeRendering(json: options.json, isSending: false)
-        let (words, time) = (code.words, code.duration)
-        try await Self.ending { try await waft.codes.receive(words: words, for: time, rendering.show) }
+        let showing = try code.showing()
+        try await Self.ending { try await waft.codes.receive(showing, rendering.show) }
     }
 
     private static func ending(_ body: @escaping @Sendable () async throws -> Void) async throws {

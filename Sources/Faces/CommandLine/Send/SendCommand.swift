@@ -48,6 +48,13 @@ struct SendCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
+            "With --code: send to so many people, who all type the same code; it has three words then.",
+            valueName: "number"))
+    var people: Int?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
             "Send to the machine that shows this code by waft receive --code; - for one from standard input.",
             valueName: "code"), completion: .spokenCode)
     var toCode: String?
@@ -168,7 +175,7 @@ struct SendCommand: AsyncParsableCommand {
         paths = SendSources.once(paths, leftOut: omissions.show)
         let sources: [any ItemSource]
         do throws(CommandError) {
-            sources = try made(paths, peers: max(names.count, 1), leftOut: omissions.show)
+            sources = try made(paths, peers: max(names.count, people ?? 1), leftOut: omissions.show)
         } catch {
             throw await MistakenPeers(context: context, searches: names.isEmpty).explained(error, among: paths)
         }
@@ -185,7 +192,7 @@ struct SendCommand: AsyncParsableCommand {
         }
         if typed != nil || code.code {
             let rendering = SendRendering(
-                json: json, quiet: quiet, progress: progress ?? .bar, peers: 1, sources: sources)
+                json: json, quiet: quiet, progress: progress ?? .bar, peers: people ?? 1, sources: sources)
             let cancellation = Cancellation()
             return try await send(by: typed, options, context, cancellation, rendering) {
                 peer, options throws(WaftError) in
@@ -218,6 +225,7 @@ struct SendCommand: AsyncParsableCommand {
     /// - Returns: nil if no code is typed at this side.
     private func typedCode(_ names: [String]) throws(CommandError) -> Codes.Typed? {
         try code.check(isTyped: toCode != nil)
+        if !code.code, people != nil { throw CommandError(.usage, "--people goes with --code") }
         guard code.code || toCode != nil else { return nil }
         guard names.isEmpty else { throw CommandError(.usage, "a code finds the machine: leave out --to") }
         guard !queue.queue else {
@@ -232,7 +240,7 @@ struct SendCommand: AsyncParsableCommand {
         by typed: Codes.Typed?, _ options: SendOptions, _ context: CommandContext, _ cancellation: Cancellation,
         _ rendering: SendRendering, _ send: @escaping Codes.Sending
     ) async throws {
-        let (waft, search, words, time) = (context.waft, try code.search(), code.words, code.duration)
+        let (waft, search, showing) = (context.waft, try code.search(), try code.showing(people: people ?? 1))
         let codes = CodeRendering(json: json, isSending: true)
         if !json, !quiet { NetworkNote.say(waft) }
         let exit = try await Interruption.watching(cancellation) {
@@ -240,7 +248,7 @@ struct SendCommand: AsyncParsableCommand {
                 if let typed {
                     return try await waft.codes.send(by: typed, search, options, codes.show, send: send)
                 }
-                return try await waft.codes.send(words: words, for: time, options, codes.show, send: send)
+                return try await waft.codes.send(showing, options, codes.show, send: send)
             }
         }
         rendering.done(exit)

@@ -9,7 +9,7 @@ struct SendWords {
     /// Options that take the next word as their value.
     static let withValue: Set<String> = [
         "--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout", "--expires",
-        "--to-code", "--code-words", "--for", "--at", "--from",
+        "--to-code", "--code-words", "--people", "--for", "--remember", "--at", "--from",
         "--exclude", "--source", "--subject", "--thumbnail", "--exclude-activity", "--activity", "--annotation",
         "--pin", "--progress",
     ]
