@@ -175,6 +175,15 @@ struct SpokenCodeTests {
             let path = try Self.file(lab.folder)
             let mistyped = try await kitchen.run(arguments: ["receive", "7-pumpkn-sausage"])
             #expect(mistyped.exit == 64 && mistyped.errors.contains("did you mean pumpkin?"), "\(mistyped)")
+            // At the terminal a word is completed, and one that is none cannot be left.
+            let entered = try await kitchen.atTerminal(["receive", "--enter-code", "--at", "192.168.77.2"]) {
+                terminal in
+                try await terminal.transcript.says("Code: ")
+                try await terminal.type("7 pumpz ")
+                try await terminal.transcript.says("no word of a code begins with pumpz: pumpkin")
+                try await terminal.type("\u{7F}\tsaus\n")
+            }
+            #expect(entered.exit == 10 && entered.text.contains("shows 7-pumpkin-sausage"), "\(entered)")
             let read = try await kitchen.run(Programs.waft, ["receive", "-"], input: "7 pumpkin\n")
             #expect(read.exit == 64, "\(read)")
             let both = try await kitchen.run(arguments: ["send", path, "--code", "--to", "study"])

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Executors
 import Foundation
 import Glibc
 import Lines
@@ -106,20 +107,57 @@ enum TypedCode {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// The line that a person types at the terminal.
-    /// - Throws: `interrupted` on Ctrl-C; `usage` without a terminal.
+    /// The code that a person types at the terminal: by keys if the terminal can draw the line again, else as a line.
+    /// - Throws: `interrupted` on Ctrl-C or the end of the input; `usage` without a terminal.
     static func ofTerminal() async throws(CommandError) -> String {
         guard LineReader.hasTerminal else {
             throw CommandError(.usage, "there is no terminal to type the code at", hint: "waft receive - reads it")
         }
-        let end = Cancellation()
-        let line = try? await Interruption.watching(end, goodbye: .zero) {
-            Console.shared.prompt("Code: ")
-            return await LineReader.terminalLine()
+        // Before the question: a Ctrl-C may come as soon as it can be read.
+        let signals = EndSignals.watched(SharePrompt.signals)
+        let mode = Console.shared.isInteractive ? TerminalMode(without: ECHO | ICANON) : nil
+        defer { mode?.end() }
+        let code = await withTaskGroup(of: String?.self) { group in
+            group.addTask {
+                for await _ in signals { break }
+                return nil
+            }
+            group.addTask { mode == nil ? await line() : await keys() }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
         }
-        guard !end.isRequested else { throw CommandError(.interrupted, "cancelled") }
-        Console.shared.answered()
-        return (line ?? nil) ?? ""
+        guard let code else {
+            if mode == nil { Console.shared.endLine() } else { Console.shared.endStatus() }
+            throw CommandError(.interrupted, "cancelled")
+        }
+        return code
+    }
+
+    private static let question = "Code: "
+
+    private static func line() async -> String? {
+        Console.shared.prompt(question)
+        defer { Console.shared.answered() }
+        return await LineReader.terminalLine()
+    }
+
+    private static func keys() async -> String? {
+        var (entry, keys) = (CodeEntry(), TerminalKeys())
+        func draw() { Console.shared.status(entry.hint, question + TerminalText.escaped(entry.typed)) }
+        draw()
+        for await bytes in TypedLines.read(TypedLines.openTerminal, { Array($0) }) {
+            for key in keys.take(bytes) {
+                switch entry.press(key) {
+                case .code(let code):
+                    Console.shared.endStatus()
+                    return code.text
+                case .givenUp: return nil
+                case nil: break
+                }
+            }
+            draw()
+        }
+        return nil
     }
 }
 

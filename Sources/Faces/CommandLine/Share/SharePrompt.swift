@@ -15,7 +15,7 @@ struct SharePrompt {
     /// How long the Escape key waits for the rest of another key, which may come later over a network.
     private static let escapePause: Duration = .milliseconds(50)
     /// Each must leave the terminal as it was.
-    private static let signals = EndSignals.ending.union([SIGHUP, SIGQUIT])
+    static let signals = EndSignals.ending.union([SIGHUP, SIGQUIT])
 
     /// Asks for a line.
     let question: String
