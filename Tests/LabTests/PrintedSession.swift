@@ -62,6 +62,7 @@ enum Comparable {
         (#"\b[\d.]+ [kMGTP]?B free\b"#, "ROOM free"),
         (#"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b"#, "TIME"),
         (#"\b\d{3}-\d{3}-\d{3}\b"#, "CODE"),
+        (#"\b\d{1,2}(-[a-z]{3,}){2}\b"#, "CODE"),
         // Shown only if the arrival is some seconds old.
         (#"; last touched TIME"#, ""),
         (#"(?m)^    \d{3} \d{3}(    [a-z]+ [a-z]+ [a-z]+)$"#, "    DIGITS"),

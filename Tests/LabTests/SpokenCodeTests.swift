@@ -8,7 +8,9 @@ struct SpokenCodeTests {
     /// The last code that a program shows, once it has shown so many.
     static func code(_ number: Int = 1, of program: RunningProgram) async throws -> String {
         try await program.transcript.first("a code") { text in
-            let codes = text.split(separator: "\n").filter { $0.wholeMatch(of: /[0-9]+(-[a-z]+){2,3}/) != nil }
+            let codes = text.split(whereSeparator: \.isNewline).filter {
+                $0.wholeMatch(of: /[0-9]+(-[a-z]+){2,3}/) != nil
+            }
             return codes.count >= number ? String(codes[number - 1]) : nil
         }
     }

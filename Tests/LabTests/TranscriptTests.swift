@@ -20,12 +20,13 @@ struct TranscriptTests {
         static let eligibility = "waft send photo.jpg report.pdf --to kitchen"
         static let digits = "waft pair --accept"
         static let code = "waft pair --code"
+        static let spoken = "waft send report.pdf --code"
         static let config = "waft config set accept contacts"
         static let openIn = "waft inbox open-in report.pdf"
         static let preview = "waft offers preview 1.1 --out preview.png"
         static let all = [
             config, receive, send, question, local, queue, offers, verify, handlers, settings, eligibility, digits,
-            code, openIn, preview,
+            code, spoken, openIn, preview,
         ]
     }
 
@@ -268,6 +269,25 @@ struct TranscriptTests {
                 }
                 let printed = Comparable.text(here.text)
                 #expect(printed == Comparable.text(session.steps[0].output.joined(separator: "\n")))
+            }
+        }
+    }
+
+    @Test("a transfer by a spoken code")
+    func spoken() async throws {
+        let session = try PrintedSession.named(Title.spoken)
+        try #require(session.steps.map(\.machine) == ["study", "kitchen"])
+        try await withMachines { kitchen, study, _ in
+            try write("%PDF-1.4\n", 1_300_000, to: study.home + "/report.pdf")
+            // Where there is discovery, neither needs a receiver.
+            try await study.withReceiver(Programs.waftd, []) { running in
+                let words = Array(session.steps[0].command.split(separator: " ").dropFirst().map(String.init))
+                let here = try await study.atTerminal(words, in: study.home) { here in
+                    let code = try await SpokenCodeTests.code(of: here)
+                    let typed = session.steps[1].command.replacing("7-pumpkin-sausage", with: code)
+                    expect(try await kitchen.shell("\(typed) --at \(running.address)"), session.steps[1], on: kitchen)
+                }
+                #expect(Comparable.text(here.text) == Comparable.text(session.steps[0].output.joined(separator: "\n")))
             }
         }
     }

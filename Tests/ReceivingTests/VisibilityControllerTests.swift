@@ -55,6 +55,7 @@ struct VisibilityControllerTests {
         #expect(controller.isListening && !controller.isFound)
         #expect(controller.gate.access(of: stranger, by: .waft) == .stranger)
         let other = PeerID.sample(77)
+        #expect(controller.shows(itselfTo: stranger) && !controller.shows(itselfTo: other))
         guard case .barred = controller.gate.access(of: other, by: .waft) else {
             Issue.record("another stranger is let in")
             return

@@ -80,6 +80,8 @@ final class VisibilityController: VisibilityReading {
 
     /// Whether this receiver tells a peer its name.
     func shows(itselfTo peer: PeerID) -> Bool {
+        // It has proved to know a code, and has heard the name then.
+        if guests.permits.covers(from: peer, at: .now) { return true }
         switch visibility {
         case .everyone: return true
         case .off: return false
