@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from contestants import Measured, end, environment
+from contestants import Measured, end, environment, scp
 from lab import Lab
 
 # Sendings in a row.
@@ -163,6 +163,7 @@ def code(places):
         daemon = Reader(places, lab.at(host, places.waftd, "--json"), _found(home))
         daemon.when(0, lambda line: line.get("event") == "ready")
     rows["waft, waftd runs at both"] = waft(*daemons)
+    rows["scp on loopback, with an account and a key"] = scp(places, places.memory, [path])
     wormhole = os.environ.get("WORMHOLE") or shutil.which("wormhole")
     if wormhole:
         mailbox = subprocess.Popen(
