@@ -83,10 +83,14 @@ private struct Samples {
         let time = WallTime(milliseconds: 0)
         let contact = Contact(id: id, name: try ContactName("anna"), verification: Verification(.keyID, at: time))
         let stranger = BlockedStranger(id: id, calledItself: "x", at: time)
+        let group = ContactGroup(try ContactName("lab"), [id])
+        var deleted = GroupLine(group, in: .empty)
+        deleted.deleted = true
         let decision = try Policy([PolicyRule([], .ask)]).decide(
             offer, from: .contact(contact), PolicySetting(at: time), dayAmount: 0)[0]
         return [
-            ContactsLine(), ContactLine(contact, at: time), BlockedStrangerLine(stranger),
+            ContactsLine(), ContactLine(contact, at: time), BlockedStrangerLine(stranger), GroupLine(group, in: .empty),
+            deleted,
             RelationLine(.forgotten, id, nil, isBlocked: false), RelationLine(.blocked, id, contact, isBlocked: true),
             RelationLine(.unblocked, id, nil, isBlocked: false), MeLine(name: "kitchen", id),
             RuleLine(1, PolicyRule([], .ask)), PolicyDecisionLine("/a", offer.items[0], decision),

@@ -26,6 +26,15 @@ struct VerbTests {
             ("contacts rename study 'other name'", "study is now called other name"),
             ("contacts set 'other name' --types any --policy accept", "accept"),
             ("contacts block 'other name'", "other name"),
+            ("contacts group lab add 'other name'", "@lab  other name"), ("contacts group @LAB", "@lab  other name"),
+        ])
+        await home.expect([
+            ("contacts group lab add nobody", .inputMissing, "there is no contact \"nobody\""),
+            ("contacts group lap", .inputMissing, "did you mean lab?"),
+            ("contacts group lab add", .usage, "give at least one contact"),
+            ("contacts group lab delete other", .usage, "delete takes no contacts"),
+            ("contacts rename 'other name' @home", .usage, "@ begins the name of a group"),
+            ("send $F/note.txt --to @home", .inputMissing, "there is no group \"home\""),
         ])
         await home.answer([("contacts show 'other name'", "up to 5.0 MB in one offer")], isReading: true)
         await home.expect([
@@ -33,7 +42,13 @@ struct VerbTests {
         ])
         await home.answer([
             ("contacts unblock 'other name'", "other name"), ("contacts forget 'other name'", "other name"),
+            ("contacts group", "@lab  no contact any more: "),
         ])
+        // Nobody is left out without a word.
+        await home.expect([("send $F/note.txt --to @lab", .inputMissing, "a member of the group lab is no contact")])
+        await home.answer([("contacts group lab remove \(key.prefix(12))", "@lab  no members")])
+        await home.expect([("send $F/note.txt --to @lab", .usage, "the group lab has no members")])
+        await home.answer([("contacts group lab delete", "deleted the group lab")])
         #expect(await home.run("contacts --json").results == "")
     }
 

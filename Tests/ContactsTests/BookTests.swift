@@ -230,3 +230,58 @@ struct BookTests {
         #expect(try place.book().snapshot().contacts.count == 10_000)
     }
 }
+
+@Suite("Groups of contacts")
+struct GroupTests {
+    let place = Place()
+
+    @Test("a group keeps the order and the members of before, and another process reads it")
+    func members() throws {
+        let book = place.book()
+        for number in 1...3 as ClosedRange<UInt8> {
+            try book.allow(.sample(number), named: try name("peer \(number)"), .sample)
+        }
+        try book.change { draft throws(ContactError) in try draft.add(["peer 3", "peer 1"], toGroup: "@lab") }
+        try book.change { draft throws(ContactError) in try draft.add(["peer 2", "peer 1"], toGroup: "LAB") }
+        try book.rename("peer 1", to: try name("anna"))
+        let snapshot = try place.book().snapshot()
+        #expect(try snapshot.members(ofGroup: "@lab").map(\.name.text) == ["peer 3", "anna", "peer 2"])
+        #expect(snapshot.groups.map(\.name.text) == ["lab"])
+    }
+
+    @Test(
+        "a member that is no contact any more is named until it is removed, and an empty group is no place to send to")
+    func gone() throws {
+        let book = place.book()
+        try book.allow(.sample(1), named: try name("anna"), .sample)
+        try book.change { draft throws(ContactError) in try draft.add(["anna"], toGroup: "lab") }
+        try book.forget("anna", at: at(5))
+        let refused = refusal { _ = try book.snapshot().members(ofGroup: "lab") }
+        #expect(refused?.contains(PeerID.sample(1).short) == true, "\(refused ?? "")")
+        try book.change { draft throws(ContactError) in
+            try draft.remove([PeerID.sample(1).short], fromGroup: "lab")
+        }
+        #expect(refusal { _ = try book.snapshot().members(ofGroup: "lab") } == "the group lab has no members")
+        try book.change { draft throws(ContactError) in try draft.deleteGroup("lab") }
+        #expect(try book.snapshot().groups.isEmpty)
+        #expect(refusal { _ = try book.snapshot().group(named: "lab") } == "there is no group \"lab\"")
+    }
+
+    @Test("a group and the groups are bounded")
+    func bounds() throws {
+        let book = place.book()
+        for number in 0...ContactBounds.members {
+            try book.allow(.numbered(number), named: try name("peer \(number)"), .sample)
+        }
+        let all = (0...ContactBounds.members).map { "peer \($0)" }
+        let full = refusal {
+            _ = try book.change { draft throws(ContactError) in try draft.add(all, toGroup: "lab") }
+        }
+        #expect(full == "a group has at most 64 members")
+        try book.change { draft throws(ContactError) in
+            for number in 0..<ContactBounds.groups { _ = try draft.add([], toGroup: "group \(number)") }
+        }
+        let many = refusal { _ = try book.change { draft throws(ContactError) in try draft.add([], toGroup: "lab") } }
+        #expect(many?.contains("no more can be stored") == true, "\(many ?? "")")
+    }
+}

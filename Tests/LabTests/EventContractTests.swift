@@ -119,7 +119,8 @@ struct EventContractTests {
                 "outbox show", "outbox cancel", "outbox retry", "outbox remove", "handlers list", "handlers show",
                 "handlers add", "handlers remove", "handlers enable", "handlers disable", "handlers test",
                 "handlers default", "contacts list", "contacts show", "contacts me", "contacts allow", "contacts set",
-                "contacts rename", "contacts forget", "contacts block", "contacts unblock", "policy list",
+                "contacts rename", "contacts forget", "contacts block", "contacts unblock", "contacts group",
+                "policy list",
                 "policy test", "pair", "accept", "decline",
             ] {
                 let words = verb.split(separator: " ").map(String.init) + ["--wrong", "--json"]

@@ -71,6 +71,22 @@ package struct ContactLine: Line {
     }
 }
 
+/// Contacts to which the user sends together.
+package struct GroupLine: Line {
+    package static let event = "group"
+
+    package var name: String
+    /// One without `contact` is no contact any more.
+    package var peers: [PersonFields]
+    /// Whether the group was deleted; absent otherwise.
+    package var deleted: Bool?
+
+    package init(_ group: ContactGroup, in contacts: ContactSnapshot) {
+        name = group.name.text
+        peers = group.members.map { PersonFields(id: $0.text, contact: contacts[$0]?.name.text) }
+    }
+}
+
 /// A blocked peer that is no contact.
 package struct BlockedStrangerLine: Line {
     package static let event = "blockedStranger"

@@ -13,7 +13,7 @@ extension Waft {
 /// The contacts, and the blocked peers. A running receiver is told of each change.
 package struct AddressBook: Sendable {
     private let waft: Waft
-    private let book: ContactBook
+    let book: ContactBook
 
     fileprivate init(_ waft: Waft) {
         self.waft = waft
@@ -187,7 +187,7 @@ package struct AddressBook: Sendable {
         ContactLine(contact, at: waft.now(), received: received)
     }
 
-    private func snapshot() throws(WaftError) -> ContactSnapshot {
+    func snapshot() throws(WaftError) -> ContactSnapshot {
         try Self.doing { () throws(ContactError) in try book.snapshot() }
     }
 
@@ -200,11 +200,14 @@ extension WaftError {
     package init(_ error: ContactError, hint: String? = nil) {
         let code: WaftExit =
             switch error.code {
-            case .unknownContact: .inputMissing
+            case .unknownContact, .unknownGroup: .inputMissing
             case .ambiguous, .unfit, .nameTaken, .blocked: .usage
             case .full, .damaged, .storage: .unexpected
             }
-        let hint = hint ?? (error.code == .unknownContact ? "see: waft contacts" : nil)
+        let hint =
+            hint
+            ?? (error.code == .unknownContact
+                ? "see: waft contacts" : error.code == .unknownGroup ? "see: waft contacts group" : nil)
         self.init(code, error.description, hint: hint)
     }
 }

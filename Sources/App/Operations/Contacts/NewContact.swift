@@ -109,6 +109,11 @@ extension ContactName {
                 "\"\(ShownText.line(text, limit: 80))\" cannot be the name of a contact: ✓ behind a name is the mark of "
                     + "contacts")
         }
+        guard text.first != ContactGroup.mark else {
+            throw WaftError(
+                .usage,
+                "\"\(ShownText.line(text, limit: 80))\" cannot be the name of a contact: @ begins the name of a group")
+        }
         self = try AddressBook.doing { () throws(ContactError) in try ContactName(text) }
     }
 

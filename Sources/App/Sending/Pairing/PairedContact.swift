@@ -44,7 +44,9 @@ package enum PairedContact {
     private static func free(
         _ calledItself: String?, _ id: PeerID, _ contacts: ContactSnapshot
     ) throws(ContactError) -> ContactName {
-        let base = calledItself.map { PeerName.fit($0, fallback: "") } ?? ""
+        let fit = calledItself.map { PeerName.fit($0, fallback: "") } ?? ""
+        // A name that begins so is a group's.
+        let base = String(fit.drop { $0 == ContactGroup.mark || $0 == " " })
         for candidate in [base] + numbers.map({ "\(cut(base)) \($0)" }) {
             guard let name = try? ContactName(candidate) else { break }
             if contacts.contact(named: name.text) == nil { return name }

@@ -6,7 +6,7 @@ import UniformTypes
 /// The contact book in its file: JSON, version 3, with a checksum in the last line (`SummedDocument`). Every new field
 /// raises the version, because an older Waft drops fields that it does not know when it writes.
 ///
-/// Version 1 had neither the checksum nor check digits in key ids. Version 2 had no contacts with an end. Both are read;
+/// Version 1 had neither the checksum nor check digits in key ids. Version 2 had no contacts with an end, and no groups. Both are read;
 /// the next change writes version 3.
 struct BookDocument: Codable {
     static let version = 3
@@ -14,6 +14,8 @@ struct BookDocument: Codable {
     var version: Int
     var contacts: [Entry]
     var blocked: [Stranger]
+    /// Since version 3.
+    var groups: [Group]?
 
     /// A key id. A file of version 1 may omit the check digits.
     struct Key: Codable {
@@ -71,6 +73,11 @@ struct BookDocument: Codable {
         var lastGood: Int64
     }
 
+    struct Group: Codable {
+        var name: String
+        var members: [Key]
+    }
+
     struct Stranger: Codable {
         var id: Key
         var name: String
@@ -91,6 +98,7 @@ struct BookDocument: Codable {
         }
         contacts = try container.decode([Entry].self, forKey: .contacts)
         blocked = try container.decodeIfPresent([Stranger].self, forKey: .blocked) ?? []
+        groups = try container.decodeIfPresent([Group].self, forKey: .groups)
     }
 }
 
@@ -101,6 +109,9 @@ extension BookDocument {
         blocked = snapshot.blockedStrangers.map {
             Stranger(id: Key($0.id), name: $0.calledItself, at: $0.at.milliseconds)
         }
+        groups =
+            snapshot.groups.isEmpty
+            ? nil : snapshot.groups.map { Group(name: $0.name.text, members: $0.members.map { Key($0) }) }
     }
 
     /// - Throws: `FormatError`.
@@ -134,7 +145,23 @@ extension BookDocument {
             BlockedStranger(
                 id: $0.id.id, calledItself: PeerName.fit($0.name), at: WallTime(milliseconds: $0.at))
         }
-        return ContactSnapshot(contacts: read, blockedStrangers: strangers)
+        return ContactSnapshot(contacts: read, blockedStrangers: strangers, groups: try readGroups())
+    }
+
+    /// - Throws: `FormatError`.
+    private func readGroups() throws -> [ContactGroup] {
+        let groups = groups ?? []
+        guard groups.count <= ContactBounds.groups else {
+            throw FormatError(reason: "there are more than \(ContactBounds.groups) groups in it")
+        }
+        var names: Set<ContactName> = []
+        return try groups.enumerated().map { index, group in
+            guard let name = try? ContactName(group.name), names.insert(name).inserted,
+                group.members.count <= ContactBounds.members, group.members.allSatisfy(\.isChecked),
+                Set(group.members.map(\.id)).count == group.members.count
+            else { throw FormatError(reason: "group \(index + 1) in it is invalid") }
+            return ContactGroup(name, group.members.map(\.id))
+        }
     }
 }
 

@@ -152,9 +152,10 @@ package final class ContactBook: Sendable {
         var draft = ContactDraft(before)
         let value = try body(&draft)
         let after = draft.snapshot
-        guard after.contacts != before.contacts || after.blockedStrangers != before.blockedStrangers else {
-            return value
-        }
+        guard
+            after.contacts != before.contacts || after.blockedStrangers != before.blockedStrangers
+                || after.groups != before.groups
+        else { return value }
         try write(after)
         lock.release()
         return value

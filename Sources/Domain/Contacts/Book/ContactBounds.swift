@@ -2,6 +2,9 @@
 package enum ContactBounds {
     /// Contacts in the book.
     package static let contacts = 10_000
+    /// Groups, and the members of one.
+    package static let groups = 256
+    package static let members = 64
     /// Strangers that are blocked.
     package static let blockedStrangers = 10_000
     /// Bytes of the book's file.

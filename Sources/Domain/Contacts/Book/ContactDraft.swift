@@ -4,6 +4,7 @@ package import Sharing
 package struct ContactDraft: Sendable {
     private(set) var contacts: [PeerID: Contact]
     private(set) var blockedStrangers: [BlockedStranger]
+    var groups: [ContactGroup]
     private var names: [String: PeerID]
     /// The contacts before any change.
     package let before: ContactSnapshot
@@ -12,11 +13,12 @@ package struct ContactDraft: Sendable {
         before = snapshot
         contacts = Dictionary(snapshot.contacts.map { ($0.id, $0) }) { first, _ in first }
         blockedStrangers = snapshot.blockedStrangers
+        groups = snapshot.groups
         names = Dictionary(snapshot.contacts.map { ($0.name.key, $0.id) }) { first, _ in first }
     }
 
     var snapshot: ContactSnapshot {
-        ContactSnapshot(contacts: Array(contacts.values), blockedStrangers: blockedStrangers)
+        ContactSnapshot(contacts: Array(contacts.values), blockedStrangers: blockedStrangers, groups: groups)
     }
 
     /// Makes a contact of a verified key, or verifies a contact again; then its name and its verification change, and it

@@ -7,6 +7,8 @@ package struct ContactError: Error, Hashable, Sendable, CustomStringConvertible 
     package enum Code: Hashable, Sendable {
         /// No contact has this name or key.
         case unknownContact
+        /// No group has this name.
+        case unknownGroup
         /// Several keys begin with the given text.
         case ambiguous
         /// The given value cannot be used: a name, a duration, a limit, a rule.

@@ -6,6 +6,8 @@ package struct ContactSnapshot: Sendable {
     package let contacts: [Contact]
     /// In the order of blocking.
     package let blockedStrangers: [BlockedStranger]
+    /// By name.
+    package let groups: [ContactGroup]
 
     private let byID: [PeerID: Int]
     private let byName: [String: Int]
@@ -15,10 +17,11 @@ package struct ContactSnapshot: Sendable {
     package static let empty = ContactSnapshot(contacts: [], blockedStrangers: [])
 
     /// - Parameter contacts: with different keys and names.
-    package init(contacts: [Contact], blockedStrangers: [BlockedStranger]) {
+    package init(contacts: [Contact], blockedStrangers: [BlockedStranger], groups: [ContactGroup] = []) {
         let contacts = contacts.sorted { $0.name.key < $1.name.key }
         self.contacts = contacts
         self.blockedStrangers = blockedStrangers
+        self.groups = groups.sorted { $0.name.key < $1.name.key }
         byID = Dictionary(contacts.indices.map { (contacts[$0].id, $0) }) { first, _ in first }
         byName = Dictionary(contacts.indices.map { (contacts[$0].name.key, $0) }) { first, _ in first }
         bySkeleton = Dictionary(grouping: contacts.indices) { NameFolding.skeleton(contacts[$0].name.text) }
@@ -29,7 +32,7 @@ package struct ContactSnapshot: Sendable {
     func current(at now: WallTime) -> ContactSnapshot {
         guard contacts.contains(where: { $0.hasEnded(at: now) }) else { return self }
         return ContactSnapshot(
-            contacts: contacts.filter { !$0.hasEnded(at: now) }, blockedStrangers: blockedStrangers)
+            contacts: contacts.filter { !$0.hasEnded(at: now) }, blockedStrangers: blockedStrangers, groups: groups)
     }
 
     package subscript(id: PeerID) -> Contact? { byID[id].map { contacts[$0] } }

@@ -16,7 +16,7 @@ struct ContactsCommand: AsyncParsableCommand {
         subcommands: [
             ContactsListCommand.self, ContactsShowCommand.self, ContactsMeCommand.self, ContactsAllowCommand.self,
             ContactsSetCommand.self, ContactsRenameCommand.self, ContactsForgetCommand.self, ContactsBlockCommand.self,
-            ContactsUnblockCommand.self,
+            ContactsUnblockCommand.self, ContactsGroupCommand.self,
         ],
         defaultSubcommand: ContactsListCommand.self
     )

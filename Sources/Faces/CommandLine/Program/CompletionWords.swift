@@ -11,7 +11,7 @@ extension CompletionKind {
     /// Peers that `--to` takes: contacts, machines that got something lately, and machines in view.
     static var peers: Self {
         .custom { (_, _, _) async in
-            CompletionWords.offered(contactNames + rememberedNames + recentPeers + (await peersInView))
+            CompletionWords.offered(contactNames + groupNames + rememberedNames + recentPeers + (await peersInView))
         }
     }
 
@@ -89,6 +89,11 @@ extension CompletionKind {
     // MARK: Names
 
     private static var contactNames: [String] { (try? CommandContext().people.contactNames) ?? [] }
+
+    private static var groupNames: [String] {
+        let groups = (try? CommandContext().waft.contacts.groups()) ?? []
+        return groups.map { "@\($0.name)" }
+    }
 
     private static var rememberedNames: [String] {
         (try? CommandContext().waft.peers.rememberedNames) ?? []

@@ -157,6 +157,7 @@ struct SendCommand: AsyncParsableCommand {
         // A peer that is named twice gets the items once.
         var named: Set<String> = []
         names.removeAll { !named.insert($0).inserted }
+        names = try CommandError.of { () throws(WaftError) in try context.waft.contacts.recipients(names) }
         if queue.queue, !exclude.isEmpty || skipUnreadable {
             throw CommandError(
                 .usage, "--exclude and --skip-unreadable do not go with --queue",
