@@ -153,6 +153,7 @@ struct ConsentQueueTests {
         let tasks = (0..<3).map { _ in Task { await queue.consent(to: .sample(), from: me, freeRoom: 1) } }
         try await first.element(3)
         let late = watch(queue)
+        try await late.element(3)
         for number in 1...3 { queue.answer(number, accept: true) }
         for task in tasks { _ = await task.value }
         try await late.element(6)
@@ -171,11 +172,14 @@ struct ConsentQueueTests {
                 group.addTask { while !queue.answer(number, accept: true) { await Task.yield() } }
             }
         }
-        try await seen.element(80)
+        let last = Task { await queue.consent(to: .sample(), from: me, freeRoom: 1) }
+        try await seen.first { $0 == "waiting 41" }
         for number in 1...40 {
             let own = seen.all.filter { $0.hasSuffix(" \(number)") }
-            #expect(own == ["waiting \(number)", "settled \(number)"])
+            #expect(own == [] || own == ["waiting \(number)", "settled \(number)"])
         }
+        queue.answer(41, accept: false)
+        _ = await last.value
     }
 
     @Test("a watcher that stops is forgotten")
@@ -193,5 +197,38 @@ struct ConsentQueueTests {
         try await seen.element(1)
         queue.answer(1, accept: true)
         _ = await (task.value, watcher.value)
+    }
+
+    @Test(
+        "a watcher that does not read keeps no offer in memory that is over, and hears how the one ended that it has shown"
+    )
+    func slow() async throws {
+        let queue = ConsentQueue(rule: .ask)
+        let me = self.me
+        let seen = watch(queue)
+        var events = queue.events().makeAsyncIterator()
+        for number in 1...100 {
+            async let answers = queue.consent(to: .sample(), from: me, freeRoom: 1)
+            try await seen.first { $0 == "waiting \(number)" }
+            if number == 1 {
+                guard case .waiting(let offer)? = await events.next() else { throw CancellationError() }
+                #expect(offer.number == 1)
+            }
+            queue.answer(number, accept: true)
+            _ = await answers
+        }
+        let last = Task { await queue.consent(to: .sample(), from: me, freeRoom: 1) }
+        try await seen.first { $0 == "waiting 101" }
+        guard case .settled(1, _)? = await events.next(), case .waiting(let shown)? = await events.next() else {
+            Issue.record("other events")
+            return
+        }
+        #expect(shown.number == 101)
+        queue.answer(101, accept: false)
+        guard case .settled(101, wasAnswered: true)? = await events.next() else {
+            Issue.record("another event")
+            return
+        }
+        _ = await last.value
     }
 }

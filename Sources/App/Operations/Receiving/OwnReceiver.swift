@@ -83,21 +83,17 @@ package struct OwnReceiver: Sendable {
     /// Answers an offer at the receiver's own terminal, which shows what arrives.
     package func answer(_ number: Int, accept: Bool) { receiver.answerHere(number, accept: accept) }
 
-    /// The offers that wait for an answer, as they come.
+    /// The offers that wait for an answer, as they come; for one task.
     package var questions: AsyncStream<OfferQuestion> {
         let events = receiver.consent.events()
-        return AsyncStream { continuation in
-            let task = Task {
-                for await event in events {
-                    switch event {
-                    case .waiting(let offer): continuation.yield(.waiting(receiver.line(of: offer)))
-                    case .settled(let number, let wasAnswered):
-                        continuation.yield(.settled(number, wasAnswered: wasAnswered))
-                    }
+        return AsyncStream { [receiver] in
+            for await event in events {
+                return switch event {
+                case .waiting(let offer): .waiting(receiver.line(of: offer))
+                case .settled(let number, let wasAnswered): .settled(number, wasAnswered: wasAnswered)
                 }
-                continuation.finish()
             }
-            continuation.onTermination = { _ in task.cancel() }
+            return nil
         }
     }
 

@@ -45,7 +45,12 @@ package final class ConsentQueue: ConsentAsking {
         var rule: AcceptRule
         var nextNumber = 1
         var waiting: [Int: Question] = [:]
+        /// The last offers that were answered, oldest first.
+        var answered: [Int] = []
     }
+
+    /// Offers of which it is known that they were answered. A watcher that reads late hears of older ones that they are over.
+    private static let remembered = 64
 
     private struct Question {
         var offer: WaitingOffer
@@ -54,8 +59,8 @@ package final class ConsentQueue: ConsentAsking {
 
     private let entered: @Sendable (WaitingOffer) -> Void
     private let state: Mutex<State>
-    /// Sent to under the lock of `state`, so that no watcher sees the end before the beginning. No event may be lost.
-    private let news = Broadcast<Event>(buffer: .unbounded)
+    /// The offers that wait have changed.
+    private let news = Broadcast<Void>(buffer: .bufferingNewest(1))
 
     /// - Parameter entered: called for each offer that waits, by the task that asks, and before that has its answer.
     package init(rule: AcceptRule, entered: @escaping @Sendable (WaitingOffer) -> Void = { _ in }) {
@@ -76,7 +81,7 @@ package final class ConsentQueue: ConsentAsking {
                 let decided: ItemVerdict? = state.withLock { state in
                     if let verdict = Self.verdict(by: state.rule) { return verdict }
                     state.waiting[number] = Question(offer: waiting, continuation: continuation)
-                    news.send(.waiting(waiting))
+                    news.send(())
                     return nil
                 }
                 if let decided {
@@ -145,9 +150,40 @@ package final class ConsentQueue: ConsentAsking {
         state.waiting.values.map(\.offer).sorted { $0.number < $1.number }
     }
 
-    /// The events from now on, beginning with the offers that wait already.
+    /// The events from now on, beginning with the offers that wait already; for one task. Nothing is kept for a watcher
+    /// that does not read: it is not told of an offer that comes and goes meanwhile.
     package func events() -> AsyncStream<Event> {
-        state.withLock { state in news.watch(after: Self.offers(state).map { .waiting($0) }) }
+        let (changes, watch) = (news.watch(after: [()]), Watch())
+        return AsyncStream { [self] in
+            while true {
+                let event = state.withLock { state in watch.next(Self.offers(state), answered: state.answered) }
+                if let event { return event }
+                var hasChanged = false
+                for await _ in changes {
+                    hasChanged = true
+                    break
+                }
+                guard hasChanged else { return nil }
+            }
+        }
+    }
+
+    /// The offers that one watcher has been told of.
+    private final class Watch: Sendable {
+        private let shown = Mutex<[Int]>([])
+
+        /// - Parameter waiting: now, oldest first.
+        func next(_ waiting: [WaitingOffer], answered: [Int]) -> Event? {
+            shown.withLock { shown in
+                if let place = shown.firstIndex(where: { number in !waiting.contains { $0.number == number } }) {
+                    let number = shown.remove(at: place)
+                    return .settled(number: number, wasAnswered: answered.contains(number))
+                }
+                guard let next = waiting.first(where: { !shown.contains($0.number) }) else { return nil }
+                shown.append(next.number)
+                return .waiting(next)
+            }
+        }
     }
 
     private func expire(_ number: Int) {
@@ -156,9 +192,11 @@ package final class ConsentQueue: ConsentAsking {
 
     @discardableResult
     private func settle(_ number: Int, wasAnswered: Bool = true, _ verdicts: (Offer) -> [ItemVerdict]) -> Bool {
-        let question = state.withLock { state in
+        let question = state.withLock { state -> Question? in
             let question = state.waiting.removeValue(forKey: number)
-            if question != nil { news.send(.settled(number: number, wasAnswered: wasAnswered)) }
+            guard question != nil else { return nil }
+            if wasAnswered { state.answered = state.answered.suffix(Self.remembered - 1) + [number] }
+            news.send(())
             return question
         }
         guard let question else { return false }

@@ -21,28 +21,38 @@ enum ConsentPrompt {
     ) async {
         await withTaskGroup(of: Void.self) { group in
             let (inputs, feed) = AsyncStream<Input>.makeStream()
+            // One event at a time: a terminal that does not read keeps no offers in memory.
+            let (shown, show) = AsyncStream<Void>.makeStream()
             group.addTask {
-                for await event in events { feed.yield(.event(event)) }
+                var shown = shown.makeAsyncIterator()
+                for await event in events {
+                    feed.yield(.event(event))
+                    await shown.next()
+                }
             }
             group.addTask {
                 for await line in LineReader.timedTerminalLines() { feed.yield(.line(line.text, at: line.at)) }
                 feed.yield(.end)
             }
-            await ask(inputs, answer)
+            await ask(inputs, answer) { show.yield() }
             group.cancelAll()
         }
     }
 
-    private static func ask(_ inputs: AsyncStream<Input>, _ answer: (Int, Bool) -> Void) async {
+    /// - Parameter shown: is called after each event.
+    private static func ask(
+        _ inputs: AsyncStream<Input>, _ answer: (Int, Bool) -> Void, shown: () -> Void
+    ) async {
         var waiting: [OfferLine] = []
         var gone: (number: Int, at: ContinuousClock.Instant)?
         // Nil for a question that nobody was asked.
-        var shown: ContinuousClock.Instant?
+        var shownAt: ContinuousClock.Instant?
         for await input in inputs {
+            defer { if case .event = input { shown() } }
             switch input {
             case .event(.waiting(let offer)):
                 waiting.append(offer)
-                if waiting.count == 1 { shown = show(offer) }
+                if waiting.count == 1 { shownAt = show(offer) }
             case .event(.settled(let number, let wasAnswered)):
                 let wasShown = waiting.first?.offer == number
                 waiting.removeAll { $0.offer == number }
@@ -53,15 +63,15 @@ enum ConsentPrompt {
                         ? "Offer \(number) was answered elsewhere."
                         : "The question about offer \(number) was withdrawn.")
                 gone = (number, .now)
-                if let next = waiting.first { shown = show(next) }
+                if let next = waiting.first { shownAt = show(next) }
             case .line(let line, let at):
                 Console.shared.answered()
                 guard let offer = waiting.first, let number = offer.offer else { continue }
-                guard let shownAt = shown else {
-                    shown = show(offer)
+                guard let since = shownAt else {
+                    shownAt = show(offer)
                     continue
                 }
-                guard at >= shownAt else {
+                guard at >= since else {
                     // It was meant for another question, or typed twice.
                     Console.shared.prompt(
                         "Offer \(number), which was asked after that line: [y/n] ", isNew: false)
@@ -72,7 +82,7 @@ enum ConsentPrompt {
                     if last.at.duration(to: .now) < reaction {
                         // The line was meant for an earlier question, and must not answer one that is unread.
                         Console.shared.note("Offer \(last.number) does not wait any longer; next:")
-                        shown = show(offer)
+                        shownAt = show(offer)
                         continue
                     }
                 }
@@ -85,7 +95,7 @@ enum ConsentPrompt {
                 }
                 // `settled` for this offer does not find it here, and prints nothing.
                 waiting.removeFirst()
-                if let next = waiting.first { shown = show(next) }
+                if let next = waiting.first { shownAt = show(next) }
             case .end:
                 return
             }
