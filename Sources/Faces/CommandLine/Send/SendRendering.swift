@@ -18,6 +18,7 @@ final class SendRendering: Sendable {
 
     private struct State {
         var courses: [String: PeerState] = [:]
+        var whole: WholeProgress
 
         /// - Parameter peer: as it was named.
         func name(of peer: String) -> String { courses[peer]?.peer.line ?? TerminalText.escaped(peer, limit: 64) }
@@ -40,7 +41,7 @@ final class SendRendering: Sendable {
     private let sources: [any ItemSource]
     /// Nil for the terminal.
     private let window: Window?
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let throttle = Throttle()
 
     init(
@@ -53,7 +54,11 @@ final class SendRendering: Sendable {
         self.peers = peers
         self.sources = sources
         self.window = window
+        state = Mutex(State(whole: WholeProgress(peers: peers)))
     }
+
+    /// Whether all peers share one line.
+    private var isWhole: Bool { peers > 1 && progress == .bar && window == nil }
 
     func show(_ step: SendStep, to peer: String) {
         if json {
@@ -63,7 +68,10 @@ final class SendRendering: Sendable {
         }
         switch step {
         case .connected(let person):
-            state.withLock { $0.courses[peer] = PeerState(peer: person) }
+            state.withLock { state in
+                state.courses[peer] = PeerState(peer: person)
+                state.whole.asks(peer, person.name)
+            }
             status("waiting for \(person.line) to accept \(window?.items ?? Glyph.ellipsis)")
         case .remarked(let line):
             Console.shared.endStatus()
@@ -106,7 +114,10 @@ final class SendRendering: Sendable {
         case .ended(let lines): end(lines, to: peer)
         case .failed(let line, let advice):
             Console.shared.endStatus()
-            state.withLock { $0.courses[peer] = nil }
+            state.withLock { state in
+                state.courses[peer] = nil
+                state.whole.ends(peer)
+            }
             note(([line.reason] + advice).map { TerminalText.escaped($0, limit: 1_000) }.joined(separator: "\n  "))
         }
     }
@@ -117,6 +128,8 @@ final class SendRendering: Sendable {
 
     /// Shows the state until the next one.
     private func status(_ text: String) {
+        // What one of several peers does stands below the line of all.
+        if isWhole { return showWhole() }
         if let window { return window.show(DialogStep(text: text.prefix(1).uppercased() + text.dropFirst())) }
         switch progress {
         case .bar: Console.shared.status(text)
@@ -132,7 +145,9 @@ final class SendRendering: Sendable {
         }
         guard window != nil || progress == .lines || (progress == .bar && Console.shared.isInteractive) else { return }
         let now = ContinuousClock.now
+        if isWhole { state.withLock { $0.whole.moves(peer, bytes, of: total, moved: moved) } }
         guard throttle.isDue(at: now) else { return }
+        if isWhole { return showWhole() }
         let (text, kept): (String?, String?) = state.withLock { state in
             guard var course = state.courses[peer] else { return (nil, nil) }
             let kept = course.hasToldKept ? nil : ResumeWords.line(bytes: bytes, of: total, moved: moved)
@@ -158,6 +173,14 @@ final class SendRendering: Sendable {
         window.show(DialogStep(text: text, percent: total.map { Int(Double(bytes) / Double(max($0, 1)) * 100) }))
     }
 
+    private func showWhole() {
+        let lines = state.withLock { state in
+            let items = state.courses.values.lazy.map(\.items).first { !$0.isEmpty } ?? ""
+            return state.whole.lines(items, at: .now, width: Console.shared.width - 1)
+        }
+        Console.shared.status(lines)
+    }
+
     // MARK: The end
 
     /// Prints the outcome of each item.
@@ -165,6 +188,7 @@ final class SendRendering: Sendable {
         Console.shared.endStatus()
         let receiver = state.withLock { state in
             defer { state.courses[peer] = nil }
+            state.whole.ends(peer)
             return state.name(of: peer)
         }
         for (source, line) in zip(sources, lines) where line.exit != nil || !quiet {
