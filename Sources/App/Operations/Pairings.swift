@@ -91,7 +91,7 @@ package struct Pairings: Sendable {
         } catch {
             result = .failure(error)
         }
-        guard !Task.isCancelled else { throw .interrupted }
+        guard !Task.isCancelled else { throw .givenUp }
         switch result {
         case .success(let contact):
             await waft.lookAgain()
@@ -113,7 +113,12 @@ package struct Pairings: Sendable {
     ) async throws(WaftError) -> PairedLine {
         let seconds = min(time / .seconds(1), Self.longest)
         let opening = PairingOpening(method: byCode ? .code : .compare, seconds: seconds, name: name?.text)
-        let opened = try Self.standing(in: try await waft.receiver.ask(.pairing(.open(opening))))
+        let opened: PairingProgress
+        do throws(WaftError) {
+            opened = try Self.standing(in: try await waft.receiver.ask(.pairing(.open(opening))))
+        } catch {
+            throw Task.isCancelled ? .givenUp : error
+        }
         user.sees(.open(PairingOpenLine(seconds: seconds, code: opened.code), own: waft.settings.name))
         do throws(WaftError) {
             let line = try await follow(opened, user)
@@ -124,7 +129,7 @@ package struct Pairings: Sendable {
         }
         // Another task, which is not cancelled, still reaches the receiver.
         await Task { _ = try? await waft.receiver.ask(.pairing(.close(ticket: opened.ticket))) }.value
-        throw .interrupted
+        throw .givenUp
     }
 
     private static func standing(in reply: ControlReply) throws(WaftError) -> PairingProgress {
@@ -165,7 +170,7 @@ package struct Pairings: Sendable {
                 throw WaftError(end)
             }
         }
-        throw .interrupted
+        throw .givenUp
     }
 
     /// The receiver's reply is not needed: `follow` shows the result.
@@ -190,7 +195,7 @@ extension PairingEndError {
 }
 
 extension WaftError {
-    fileprivate static let interrupted = unpaired(.interrupted, "interrupted")
+    fileprivate static let givenUp = unpaired(.interrupted, "interrupted")
 
     fileprivate static func unpaired(_ code: WaftExit, _ reason: String) -> WaftError {
         WaftError(code, "not paired: \(reason)")

@@ -25,7 +25,7 @@ package struct ReceiverConnection: Sendable {
         do throws(ControlError) {
             return try await connection.get().ask(request, timeout: timeout)
         } catch {
-            throw WaftError(error)
+            throw Task.isCancelled ? .interrupted : WaftError(error)
         }
     }
 
@@ -37,6 +37,7 @@ package struct ReceiverConnection: Sendable {
         do throws(ControlError) {
             return try await connection.get().ask(request, timeout: timeout)
         } catch {
+            guard !Task.isCancelled else { throw .interrupted }
             guard error.code == .notRunning else { throw WaftError(error) }
             return nil
         }

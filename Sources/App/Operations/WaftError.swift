@@ -17,6 +17,8 @@ package struct WaftError: Error, Sendable, Equatable {
         (self.code, self.reason, self.hint, self.others) = (code, reason, hint, others)
     }
 
+    /// The task was cancelled.
+    static let interrupted = WaftError(.interrupted, "interrupted")
     static let noAnswer = WaftError(.unexpected, "the receiver gave no answer")
 
     /// - Parameter fault: with all its further faults.

@@ -76,9 +76,9 @@ extension Codes {
                 try await group.next()
             }
         } catch let error as WaftError {
-            throw Task.isCancelled ? WaftError(.interrupted, "interrupted") : error
+            throw Task.isCancelled ? WaftError.interrupted : error
         } catch is CancellationError {
-            throw WaftError(.interrupted, "interrupted")
+            throw WaftError.interrupted
         } catch {
             throw WaftError(.unexpected, "\(error)")
         }
@@ -104,7 +104,7 @@ extension Codes {
                     return try await body()
                 }
                 guard let result = try await group.next(), let result else {
-                    throw WaftError(.interrupted, "interrupted")
+                    throw WaftError.interrupted
                 }
                 return result
             }
@@ -113,7 +113,7 @@ extension Codes {
         } catch let error as WaftError {
             throw error
         } catch is CancellationError {
-            throw WaftError(.interrupted, "interrupted")
+            throw WaftError.interrupted
         } catch {
             throw WaftError(.unexpected, "\(error)")
         }

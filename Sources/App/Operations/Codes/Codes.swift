@@ -193,7 +193,7 @@ package struct Codes: Sendable {
         }
         // Another task, which is not cancelled, still reaches the receiver.
         await Task { _ = try? await waft.receiver.ask(.pairing(.close(ticket: opened.ticket))) }.value
-        throw WaftError(.interrupted, "interrupted")
+        throw WaftError.interrupted
     }
 
     // MARK: - At the side that has the code

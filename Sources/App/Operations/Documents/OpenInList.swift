@@ -238,8 +238,6 @@ extension Documents {
         return try waft.linkOpening()
     }
 
-    private static let interrupted = WaftError(.interrupted, "interrupted")
-
     /// Asks a handler about a file outside the Inbox. The handler runs here, and its sandbox lets it read this file too. The
     /// journal has only items of the Inbox.
     private func ask(
@@ -266,7 +264,7 @@ extension Documents {
         do throws(CancellationError) {
             return try await opening.ask(program, call)
         } catch {
-            throw Self.interrupted
+            throw WaftError.interrupted
         }
     }
 
@@ -333,7 +331,7 @@ extension Documents {
             outcome = try await opening.ask(program, plain.annotated(annotation.values))
         } catch {
             record(AttemptOutcome(.later, reason: "interrupted"), arrival, bundle, attempt)
-            throw Self.interrupted
+            throw WaftError.interrupted
         }
         record(outcome, arrival, bundle, attempt)
         return outcome

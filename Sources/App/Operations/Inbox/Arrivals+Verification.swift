@@ -93,7 +93,7 @@ private struct Verification {
 
     /// - Throws: `WaftError` `interrupted` if the task is cancelled.
     private func goOn() throws(WaftError) {
-        if Task.isCancelled { throw WaftError(.interrupted, "interrupted") }
+        if Task.isCancelled { throw WaftError.interrupted }
     }
 
     private func checkInbox() throws(WaftError) {
