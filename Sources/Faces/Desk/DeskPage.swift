@@ -34,6 +34,7 @@ package enum DeskPage {
     private static let scripts = [
         "activity.js": PackageResources.activity_js,
         "calls.js": PackageResources.calls_js,
+        "code.js": PackageResources.code_js,
         "contacts.js": PackageResources.contacts_js,
         "contents.js": PackageResources.contents_js,
         "desk.js": PackageResources.desk_js,

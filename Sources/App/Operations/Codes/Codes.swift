@@ -22,10 +22,9 @@ package struct Codes: Sendable {
         case spent(CodeSpentLine)
         /// The code was right on both sides.
         case met(PairingPeerLine)
-        /// The other machine is a contact now, for a time.
-        case remembered(PairedLine)
-        /// It is none, because its user does not want that.
-        case notRemembered
+        /// This side wants to remember the other machine, which is a contact now for a time; nil because its user does not
+        /// want that.
+        case remembered(PairedLine?)
         /// Something is happening with the transfer at the receiver.
         case moved(ArrivingLine)
         case arrived(ArrivalLine)
@@ -42,6 +41,9 @@ package struct Codes: Sendable {
     package static let peopleLimit = PairingOpening.peopleLimit
     /// How long a peer is looked for.
     static let finding: Duration = .seconds(10)
+
+    /// The numbers with which codes begin.
+    package static let numbers = SpokenCode.nameplates
 
     /// How many words a code can have.
     package static let wordCounts = SpokenCode.wordCounts
@@ -141,7 +143,7 @@ package struct Codes: Sendable {
             let end = try await follow(opened) { (guest) throws(WaftError) in
                 missing -= 1
                 see(.met(guest.peer))
-                if showing.remembering != nil { see(guest.paired.map { .remembered($0) } ?? .notRemembered) }
+                if showing.remembering != nil { see(.remembered(guest.paired)) }
                 try meet(try Self.guest(guest))
             }
             if end.phase == .met { return }
@@ -235,9 +237,7 @@ package struct Codes: Sendable {
                 PairingPeerLine(
                     meeting.peer, named: shown.name, isContact: shown.isContact, warning: shown.warning)))
         guard search.search.remembering != nil else { return }
-        see(
-            meeting.contact.map { .remembered(PairedLine($0.id, contact: $0.name.text, until: $0.ends)) }
-                ?? .notRemembered)
+        see(.remembered(meeting.contact.map { PairedLine($0.id, contact: $0.name.text, until: $0.ends) }))
     }
 
     func initiator() throws(WaftError) -> CodeInitiator {
@@ -261,5 +261,6 @@ extension WaftError {
         case .ambiguous: self.init(.usage, failure.reason)
         case .ended(let code): self.init(code: PairingEndError(code, failure.reason))
         }
+        codeFault = failure.fault
     }
 }

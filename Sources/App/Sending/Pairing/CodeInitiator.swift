@@ -1,6 +1,7 @@
 package import Contacts
 import Control
 import Endpoints
+import Lines
 package import Pairing
 import SecureTransport
 package import Sharing
@@ -127,7 +128,8 @@ package struct CodeInitiator: Sendable {
             throw PairingStartError(
                 PairingEndError(
                     .declined,
-                    "this code has failed here before; ask for the new one, or try it all the same with --again"))
+                    "this code has failed here before; ask for the new one, or try it all the same with --again"),
+                .failedBefore)
         }
         let claim = try await claim(of: code.nameplate, search, by: endpoint)
         let typed = PairingMethod.code(PairingCode(code, shownBySender: shownBySender))
@@ -149,7 +151,8 @@ package struct CodeInitiator: Sendable {
                     continue
                 }
                 if Self.isWrong(fault) { failed.note(code) }
-                throw PairingStartError(Self.end(fault))
+                throw PairingStartError(
+                    Self.end(fault), Self.isWrong(fault) ? .wrongWords : fault.refusal == .closed ? .spent : nil)
             } catch let fault as ContactError {
                 throw PairingStartError(PairingEndError(fault))
             } catch let fault as SendError {
@@ -189,7 +192,7 @@ package struct CodeInitiator: Sendable {
                 claims = try await endpoint.claims(of: nameplate, within: search.time)
             }
         } catch let fault as TransferError where fault.code == .stopping {
-            throw PairingStartError(PairingEndError(.declined, fault.message))
+            throw PairingStartError(PairingEndError(.declined, fault.message), .askedTooOften)
         } catch let failure as SendError {
             throw PairingInitiator.failure(failure)
         } catch is CancellationError {
@@ -204,12 +207,12 @@ package struct CodeInitiator: Sendable {
             throw PairingStartError(.notFound, "no machine shows a code that begins with \(nameplate)")
         }
         guard claims.count == 1 else {
-            let keys = claims.map(\.shownKey.short).joined(separator: " and ")
+            let keys = claims.map(\.shownKey.short)
             throw PairingStartError(
                 PairingEndError(
                     .declined,
-                    "\(claims.count) machines say to show this code, as \(keys): one of them may be false. The right one "
-                        + "shows its own beside the code: --from KEY"))
+                    "\(claims.count) machines say to show this code, as \(keys.joined(separator: " and ")): one of them may "
+                        + "be false. The right one shows its own beside the code: --from KEY"), .claimed(keys: keys))
         }
         return claim
     }

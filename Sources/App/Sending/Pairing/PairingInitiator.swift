@@ -1,6 +1,7 @@
 package import Contacts
 package import Control
 import Endpoints
+package import Lines
 package import Pairing
 package import Sharing
 
@@ -24,13 +25,14 @@ package struct PairingStartError: Error, Sendable {
     package let code: Code
     /// One line.
     package let reason: String
+    /// What was wrong with a spoken code; nil for all other reasons.
+    package let fault: CodeFault?
 
-    init(_ code: Code, _ reason: String) {
-        self.code = code
-        self.reason = reason
+    init(_ code: Code, _ reason: String, _ fault: CodeFault? = nil) {
+        (self.code, self.reason, self.fault) = (code, reason, fault)
     }
 
-    init(_ end: PairingEndError) { self.init(.ended(end.code), end.reason) }
+    init(_ end: PairingEndError, _ fault: CodeFault? = nil) { self.init(.ended(end.code), end.reason, fault) }
 }
 
 /// Begins a pairing: finds the peer, connects, goes through it with the user, and stores the contact.

@@ -37,8 +37,8 @@ final class CodeRendering: Sendable {
             let key = line.peer.contact == nil ? "" : " (\(line.key))"
             output.note("\(line.peer.line(via: nil))\(key) has the same code.")
             if let warning = line.warning { output.note("  \(TerminalText.escaped(warning, limit: 400))") }
-        case .remembered(let line): output.show(line)
-        case .notRemembered:
+        case .remembered(let line?): output.show(line)
+        case .remembered(nil):
             output.note("It is not remembered: the other side does not say --remember.")
         case .moved(let line):
             if output.json { return output.show(line, as: []) }

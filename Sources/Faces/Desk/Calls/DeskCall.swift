@@ -7,7 +7,7 @@ import Sharing
 /// window chooses, and none gives a program a right: an attacker in a window would run programs as the user.
 struct DeskCall: Sendable {
     /// The calls by their paths.
-    static let all: [String: DeskCall] = [contacts, inbox, machine, offers, settings]
+    static let all: [String: DeskCall] = [codes, contacts, inbox, machine, offers, settings]
         .reduce(into: [:]) { $0.merge($1) { one, _ in one } }
 
     /// Bytes of the values of one call.

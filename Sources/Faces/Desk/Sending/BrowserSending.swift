@@ -23,6 +23,8 @@ final class BrowserSending: Sendable {
 
         /// The peer: its id, its name, or an address.
         var to: String?
+        /// Whether a code is shown, and the machine that proves to know it is the peer.
+        var byCode: Bool?
         /// Whether the items wait in the outbox for a peer that is away.
         var queue: Bool?
         /// As `--wait` of `waft send`.
@@ -47,6 +49,8 @@ final class BrowserSending: Sendable {
         /// All that were asked for.
         var all: [any HandedBytes] = []
         var work: Task<WaftExit, any Error>?
+        /// Whether a peer has proved to know the code.
+        var isMet = false
     }
 
     /// The time in which a sending that is cancelled can take leave of the peer.
@@ -65,8 +69,10 @@ final class BrowserSending: Sendable {
     /// Ends the sending, as Ctrl-C does.
     func cancel() {
         cancellation.request()
-        let (bytes, work) = course.withLock { ($0.all, $0.work) }
+        let (bytes, work, isMet) = course.withLock { ($0.all, $0.work, $0.isMet) }
         for item in bytes { item.finish(isWhole: false) }
+        // A code is taken back at once, as there is no peer yet.
+        if wanted.byCode == true, !isMet { work?.cancel() }
         Task {
             try? await Task.sleep(for: Self.goodbye)
             work?.cancel()
@@ -171,19 +177,30 @@ final class BrowserSending: Sendable {
         }
         let last = Mutex(ContinuousClock.now - Self.pause)
         let previews = try waft.previews(of: sources)
-        let exit = try await waft.send(
-            sources, to: [peer], options, previews: previews, cancellation: cancellation
-        ) { step, _ in
-            if step.isProgress {
-                let isDue = last.withLock { last in
-                    guard last.duration(to: .now) >= Self.pause else { return false }
-                    last = .now
-                    return true
+        let send: Codes.Sending = { [cancellation] peer, options throws(WaftError) in
+            try await waft.send(
+                sources, to: [peer], options, previews: previews, cancellation: cancellation
+            ) { step, _ in
+                if step.isProgress {
+                    let isDue = last.withLock { last in
+                        guard last.duration(to: .now) >= Self.pause else { return false }
+                        last = .now
+                        return true
+                    }
+                    guard isDue else { return }
                 }
-                guard isDue else { return }
+                for line in step.lines { show(line) }
             }
-            for line in step.lines { show(line) }
         }
+        let exit =
+            wanted.byCode == true
+            ? try await waft.codes.send(
+                Codes.Showing(words: nil, for: .seconds(Codes.longest)), options,
+                { [self] step in
+                    if case .met = step { course.withLock { $0.isMet = true } }
+                    step.line.map(show)
+                }, send: send)
+            : try await send(peer, options)
         show(DoneLine(exit: exit))
         return exit
     }

@@ -1,4 +1,4 @@
-import {face, alarm, ask, attempt, button, call, cardHead, counted, dots, empty, field, fold, form, h, h2, hasFocus,
+import {face, alarm, ask, attempt, button, call, cardHead, copier, counted, dots, empty, field, fold, form, h, h2, hasFocus,
 	head, help, label, lineOf, named, on, put, quoted, row, said, select, short, shown, size, store, submit, t,
 	things, update, when} from "/parts.js";
 import {drawQR, pairAny} from "/pair.js";
@@ -63,11 +63,8 @@ const stranger = ({id, name}) => row("cross", name, short(id),
 	button("unblock", () => call("contacts/unblock", {contact: id})));
 
 function ownKey(id) {
-	const picture = h("div"), copy = button("copyKey", async () => {
-		await navigator.clipboard.writeText(id).catch(() => {});
-		put(copy, t("copied"));
-	});
-	return [h2("myKey"), h("p.mono.key", id), h("p.row", copy),
+	const picture = h("div");
+	return [h2("myKey"), h("p.mono.key", id), h("p.row", copier(id)),
 		fold(t("asQR"), {ontoggle: event => event.target.open && drawQR(picture, id, t("qrOf", {what: t("myKey")}))},
 			picture), said([`waft contacts allow ${id} --name ${quoted(store.receiver?.name ?? store.facts.name)}`])];
 }

@@ -18,6 +18,13 @@ import {t} from "/words.js";
 
 // A button with the words of a key. `more` is its class or id; `of` tells it from others of its kind.
 export const button = (key, onclick, more = "", of = "") => h("button" + more, {"data-key": key + of, onclick}, t(key));
+export function copier(text) {
+	const copy = button("copyKey", async () => {
+		await navigator.clipboard.writeText(text).catch(() => {});
+		put(copy, t("copied"));
+	});
+	return copy;
+}
 export const sign = (label, name, onclick) => h("button.round", {ariaLabel: label, title: label, onclick}, icon(name));
 
 // A field for a text that is no prose.

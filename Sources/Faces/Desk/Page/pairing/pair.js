@@ -10,7 +10,7 @@ export async function drawQR(node, text, label) {
 }
 
 // An alarm that says why a call has failed.
-function faultOf(result) {
+export function faultOf(result) {
 	const error = alarm();
 	tellFault(error, result);
 	return error;
@@ -18,7 +18,7 @@ function faultOf(result) {
 
 const ownName = () => store.receiver?.name ?? store.facts.name;
 
-const isPaired = peer => [h("p.big.good", t("pairDone", {name: peer.contact ?? peer.name})),
+const isPaired = peer => peer && [h("p.big.good", t("pairDone", {name: peer.contact ?? peer.name})),
 	h("p.note", short(peer.id))];
 
 // Pairs, and shows each step in a node. Resolves at the end with its result; `paired` is the new contact, and `isHeard`
@@ -70,8 +70,8 @@ async function converse(node, values, signal, expected) {
 
 let stop = new AbortController();
 
-// Opens the dialog in which people pair; `over` shows the end.
-function opened(title, ...parts) {
+// Opens the dialog in which two machines meet; `over` shows the end.
+export function opened(title, ...parts) {
 	const dialog = $("ask"), stage = h("div.pairing", {role: "status"}), close = button("cancel", () => dialog.close());
 	stop.abort();
 	const {signal} = stop = new AbortController();
@@ -79,15 +79,15 @@ function opened(title, ...parts) {
 	dialog.onclose = () => stop.abort();
 	if (!dialog.open) dialog.showModal();
 	$("ask-title").focus();
-	const over = ({paired, result}, again) => {
+	const over = (result, again, ...good) => {
 		put(close, t("done"));
-		replace(stage, ...(paired ? isPaired(paired) : [faultOf(result), h("p.row", button("again", again))]));
+		replace(stage, result.exit ? [faultOf(result), h("p.row", button("again", again))] : good);
 		close.focus();
 	};
-	return {stage, signal, over};
+	return {dialog, stage, close, signal, over};
 }
 
-const waiting = key => h("p.looking", h("span.pulse"), t(key));
+export const waiting = key => h("p.looking", h("span.pulse"), t(key));
 
 // Pairs with a peer of the room. Both sides may begin: the one with the smaller key asks again and again, the other one
 // waits.
@@ -102,7 +102,7 @@ export async function pairWith(peer) {
 			: signal;
 		end = await converse(stage, isBeginning ? {peer: target(peer)} : {}, turn, peer.id);
 		if (signal.aborted) return;
-		if (end.paired || end.isHeard) return over(end, () => pairWith(peer));
+		if (end.paired || end.isHeard) return over(end.result, () => pairWith(peer), isPaired(end.paired));
 		// Without a receiver nothing can wait.
 		if (end.result.exit === 69) return replace(stage, faultOf(end.result));
 		both();
@@ -114,7 +114,7 @@ async function pairOnce(values) {
 	const {stage, signal, over} = opened(t("pairAny"));
 	replace(stage, waiting("looking"));
 	const end = await converse(stage, values, signal);
-	if (!signal.aborted) over(end, pairAny);
+	if (!signal.aborted) over(end.result, pairAny, isPaired(end.paired));
 }
 
 // Asks with which machine: one that is in view, or another one by its address or a code.

@@ -16,7 +16,8 @@ function facts(peer, activity) {
 
 const device = peer => peer.device && !peer.away ? oneOf("device-", peer.device.toLowerCase()) : "";
 
-function content(peer, activity) {
+// The face and the words of a peer, with its activity.
+export function content(peer, activity) {
 	const picture = face(peer);
 	if (activity && !activity.isOver) picture.append(ring(activity.part));
 	if (activity?.isOver) picture.append(h("span.outcome" + (activity.isGood ? "" : ".bad"),

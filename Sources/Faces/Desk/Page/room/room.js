@@ -5,6 +5,7 @@ import {Keyed} from "/keyed.js";
 import {activityOf, isUnderWay} from "/activity.js";
 import {firstSteps} from "/first.js";
 import {place} from "/peer.js";
+import {receiveByCode} from "/code.js";
 import {nobody} from "/nobody.js";
 import {inviteCard} from "/invite.js";
 import {openSheet} from "/send.js";
@@ -34,7 +35,7 @@ function unseen(seen) {
 // This machine, below all others.
 function me() {
 	const name = h("strong"), node = h("footer.me", h("a.self", {href: "#settings"}, h("span"), name),
-		h("p.help.drophint", t("dropHint")));
+		button("haveCode", receiveByCode, ".pairs"), h("p.help.drophint", t("dropHint")));
 	node.draw = () => {
 		const own = {id: store.receiver?.id ?? store.facts.id, name: store.receiver?.name ?? store.facts.name};
 		node.querySelector("a > span").replaceWith(h("span", face(own)));

@@ -4,6 +4,7 @@ import {$, alarm, button, called, counted, deviceIcon, dots, familyOf, fold, for
 	tellFault, target, update} from "/parts.js";
 import {tar} from "/tar.js";
 import {send, sendingOf, stream} from "/sending.js";
+import {sendByCode} from "/code.js";
 import {peersInOrder} from "/room.js";
 import {body} from "/contents.js";
 
@@ -71,6 +72,7 @@ function draw(sheet) {
 	leave?.abort();
 	leave = new AbortController();
 	known = "";
+	const to = [h("div.row#sheet-peers"), h("p.row", button("byCode", goByCode))];
 	replace(sheet, form(".fields", go, h("div.head",
 		h("h2#sheet-title", only ? t("sendTo", {who: person(only)}) : t("send")),
 		sign(t("close"), "cross", () => sheet.close())),
@@ -79,8 +81,7 @@ function draw(sheet) {
 		h("ul.things#sheet-items", {ariaLabel: t("chosen")}),
 		label("textOrLink", h("textarea#sheet-text", {rows: 2, dir: "auto", oninput: drawGo})),
 		label("subject", h("input#sheet-subject", {maxLength: 200, dir: "auto"})),
-		only ? fold(t("toOthers"), h("div.row#sheet-peers"))
-			: h("fieldset", h("legend", t("toWhom")), h("div.row#sheet-peers")),
+		only ? fold(t("toOthers"), to) : h("fieldset", h("legend", t("toWhom")), to),
 		h("p.help#sheet-note"), h("div#sheet-more"), alarm({id: "sheet-problem"}),
 		h("p.row.end", submit("", {id: "sheet-go"}))));
 	on("peers contacts", drawPeers, leave.signal);
@@ -173,11 +174,21 @@ function activities(found, run) {
 	return h("fieldset", h("legend", t("activities")), h("div.row", buttons), says, error, contents);
 }
 
-function go() {
-	const things = all(), subject = $("sheet-subject").value.trim(), peers = [...chosen.values()];
-	const wrong = !items.length && !things.words ? "nothingChosen" : !peers.length ? "nobodyChosen" : "";
+// What goes out; nothing if a choice is missing, which is told.
+function outgoing(hasPeer) {
+	const things = all(), wrong = !items.length && !things.words ? "nothingChosen" : !hasPeer ? "nobodyChosen" : "";
 	put($("sheet-problem"), wrong && t(wrong));
-	if (wrong) return;
+	return !wrong && [things, $("sheet-subject").value.trim()];
+}
+
+const goByCode = () => {
+	const what = outgoing(true);
+	if (what) sendByCode(...what, () => $("sheet").close());
+};
+
+function go() {
+	const peers = [...chosen.values()], [things, subject] = outgoing(peers.length) || [];
+	if (!things) return;
 	const {words, ...files} = things, hasFiles = files.blobs.length + files.paths.length > 0;
 	for (const peer of peers) {
 		// Other protocols take a text or a link as such if nothing is beside it.

@@ -6,15 +6,23 @@ import {stateOf} from "/transfers.js";
 
 let number = 0;
 
-function begin(peer, items) {
+// A sending to a peer; `again` repeats it.
+export function begin(peer, {blobs, paths, words}, again) {
+	const items = [...paths.map(({name}) => ({name, kind: "file"})),
+		...(words ? [{name: words.text.slice(0, 80), kind: words.kind}] : []),
+			...blobs.map(({name, size, kind}) => ({name, size, kind}))];
 	const transfer = transferOf({key: "out-" + ++number, way: "out", peer, to: person(peer), items, count: items.length,
 		total: sum(items, item => item.size), state: "asking", stop: new AbortController()});
+	transfer.again = () => {store.transfers.delete(transfer.key); again();};
 	store.transfers.set(transfer.key, transfer);
 	changed("transfers");
 	return transfer;
 }
 
-function take(transfer, line) {
+// A function that ends a sending, for its user.
+export const ending = (transfer, end) => () => {transfer.stop.abort(); end();};
+
+export function take(transfer, line) {
 	switch (line.event) {
 	case "offered": Object.assign(transfer, {state: "asking", items: line.items, count: line.count,
 		total: line.size ?? transfer.total}); break;
@@ -43,7 +51,7 @@ function take(transfer, line) {
 	changed("transfers");
 }
 
-function finish(transfer, end) {
+export function finish(transfer, end) {
 	// A handler that does not say yes is no fault of the sending.
 	const n = transfer.results.filter(okay).length, good = !end.exit || (n > 0 && n === transfer.results.length);
 	const cancelled = transfer.stop.signal.aborted || (end.exit === 130 && !transfer.reason);
@@ -57,8 +65,8 @@ function finish(transfer, end) {
 	const text = t(!good ? "saidNotSent" : transfer.queued ? "saidQueued" : "saidSent", {items: counted(n),
 		who: transfer.to});
 	// A face and the card of the transfer show the end themselves, if no dialog lies over them.
-	const isSeen = document.querySelector("main:is(.room, .transfers), main .strip:not([hidden])")
-		&& !document.querySelector("dialog[open]");
+	const isSeen = document.querySelector("dialog[open] .peer, body:not(:has(dialog[open]))"
+		+ " :is(main.room, main.transfers, main .strip:not([hidden]))");
 	if (cancelled || isSeen) say(text);
 	else tell({text, note: good ? "" : reason || stateOf(transfer), picture: face(transfer.peer),
 		actions: [[t("show"), () => {location.hash = "#transfers";}]]});
@@ -97,17 +105,14 @@ export async function stream(things, more, {each, began, unreadable}) {
 
 // Sends to a peer; to one that is away, by the outbox.
 export async function send(peer, things, subject) {
-	const {blobs, paths, words} = things, transfer = begin(peer, [...paths.map(({name}) => ({name, kind: "file"})),
-		...(words ? [{name: words.text.slice(0, 80), kind: words.kind}] : []),
-			...blobs.map(({name, size, kind}) => ({name, size, kind}))]);
-	transfer.again = () => {store.transfers.delete(transfer.key); send(peer, things, subject);};
+	const transfer = begin(peer, things, () => send(peer, things, subject));
 	// LocalSend names each file of a folder before it is there.
-	const queue = peer.away || /^local/.test(peer.via) && blobs.some(i => i.kind === "tree");
+	const queue = peer.away || /^local/.test(peer.via) && things.blobs.some(i => i.kind === "tree");
 	try {
 		finish(transfer, await stream(things, {to: target(peer), wait: waitOf(peer), queue, subject: subject || undefined},
 			{
 			each: line => take(transfer, line),
-			began: end => {transfer.cancel = () => {transfer.stop.abort(); end();};},
+			began: end => {transfer.cancel = ending(transfer, end);},
 			unreadable: () => {transfer.reason = t("unreadable");},
 		}));
 	} catch {finish(transfer, {exit: -1});}
