@@ -83,7 +83,7 @@ extension BrowserDeskTests {
                     // By code.
                     try await desk.click("pairAny", in: "main")
                     try await browser.click("#ask summary")
-                    try await desk.click("pairShow", in: "#ask")
+                    try await desk.click("showCode", in: "#ask")
                     try await browser.wait("document.querySelector('#ask svg.qr') !== null")
                     let code = try await browser.text("#ask .digits")
                     let _: Bool = try await browser.script(

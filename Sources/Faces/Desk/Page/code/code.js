@@ -1,19 +1,17 @@
 // Spoken codes: this machine shows one for what it sends, or takes what another one sends by its code.
-import {$, alarm, button, call, copier, eachSecond, face, field, form, h, label, lasting, lineOf, on, personKey, problem,
-	put, replace, said, show, store, submit, t, warning} from "/parts.js";
-import {activityOf} from "/activity.js";
+import {alarm, button, call, copier, eachSecond, faultOf, field, form, h, label, lasting, lineOf, on, put, replace, said, show,
+	store, submit, t, warning} from "/parts.js";
 import {heard} from "/events.js";
-import {tell} from "/feedback.js";
-import {faultOf, opened, waiting} from "/pair.js";
-import {content} from "/peer.js";
-import {begin, ending, finish, stream, take} from "/sending.js";
+import {opened, waiting} from "/pair.js";
+import {activityOf, content} from "/peer.js";
+import {begin, follow} from "/sending.js";
 
-// Shows the machine that has the same code, with its activity. The transfer goes on without the dialog.
+// Shows the machine that has the same code, with its activity. From here on the transfer needs no dialog.
 function meet(line, {stage, close, signal}) {
 	const peer = {via: "waft", ...line.peer, claims: line.warning && line.peer.name},
 		node = h("div.peer", {ariaLive: "off"}, content(peer));
 	on("transfers", () => {
-		const activity = activityOf(personKey(peer));
+		const activity = activityOf(peer);
 		// The tick stays.
 		if (activity) replace(node, content(peer, activity));
 	}, signal);
@@ -23,50 +21,46 @@ function meet(line, {stage, close, signal}) {
 	return peer;
 }
 
-// Sends to the machine whose user types the code that is shown here. `done` is called when it has come.
+// Shows a code, and sends to the machine whose user types it. `done` is called when that has come.
 export async function sendByCode(things, subject, done) {
 	const dialog = opened(t("byCode")), {stage, signal, over} = dialog, left = h("span.note", {ariaLive: "off"}),
-		again = () => sendByCode(things, subject, done), tick = () => put(left, t("left", {time: lasting((until - Date.now()) / 1000)}));
-	let transfer, end, until = 0, spent;
+		again = () => sendByCode(things, subject, done);
+	const stop = new AbortController();
+	let transfer, until, spent;
+	signal.addEventListener("abort", () => transfer || stop.abort());
 	replace(stage, waiting("loading"));
-	eachSecond(tick, signal);
+	const tick = () => put(left, t("left", {time: lasting((until - Date.now()) / 1000)}));
 	const lines = {
 		open({code, seconds, shownKey}) {
+			until || eachSecond(() => until && tick(), signal);
 			until = Date.now() + seconds * 1000;
 			tick();
-			replace(stage, spent, h("p.digits", code), h("p", t("codeSay", {code})), h("p.row", copier(code), left),
+			replace(stage, spent, h("p.digits.code", code), h("p", t("codeSay", {code})), h("p.row", copier(code), left),
 				said([t("codeKey", {key: shownKey})]));
 		},
 		spent({address}) {spent = warning(t("codeSpent", {name: address}));},
 		peer(line) {
-			transfer = begin(meet(line, dialog), things, again);
-			transfer.cancel = ending(transfer, end);
+			transfer = begin(meet(line, dialog), things, again, stop);
 			done();
+			return transfer;
 		},
 	};
-	const result = await stream(things, {byCode: true, wait: "opened", subject: subject || undefined}, {
-		each: line => transfer ? take(transfer, line) : lines[line.event]?.(line),
-		began(ends) {
-			end = ends;
-			const stop = () => transfer || end();
-			signal.aborted ? stop() : signal.addEventListener("abort", stop);
-		},
-		unreadable: () => {transfer.reason = t("unreadable");},
-	}).catch(() => ({exit: -1}));
-	if (transfer) finish(transfer, result);
+	const result = await follow(things, {byCode: true, wait: "opened", subject}, stop, null,
+		line => lines[line.event]?.(line));
 	if (signal.aborted) return;
-	const node = stage.firstChild;
-	node.ariaLive = null;
-	over(transfer ? {} : {...result, path: spent ? "guessed" : "code"}, again, node);
+	stage.firstChild.ariaLive = null;
+	over(transfer ? {} : {...result, path: spent ? "guessed" : "code"}, again, stage.firstChild);
 }
 
 // Takes what is sent by the code of another machine.
 export function receiveByCode() {
-	const input = field({placeholder: "7-pumpkin-sausage", maxLength: 128, oninput: read}),
-		full = h("p.big.mono"), more = h("p.row", {role: "status"}, full),
-		typing = form(".fields", enter, label("code", input), more, h("p.row", submit(t("accept")))),
+	const input = field({placeholder: "7-pumpkin-sausage", maxLength: 128, oninput: read}), full = h("p.big.mono"),
+		more = h("p.row", {role: "status"}), typing = form(".fields", async () => {
+			await read();
+			code ? receive() : replace(stage, alarm(t("codeForm")));
+		}, label("code", input), full, more, h("p.row", submit(t("accept")))),
 		dialog = opened(t("haveCode"), typing), {stage, signal} = dialog;
-	let code, busy;
+	let code, isBusy;
 	input.focus();
 	async function read() {
 		const {value} = input, line = lineOf(await call("codes/read", {text: value}), "read");
@@ -74,37 +68,34 @@ export function receiveByCode() {
 		({code} = line);
 		put(full, line.text);
 		full.classList.toggle("good", !!code);
-		replace(more, full, line.wrong && h("span", t(line.choices.length ? "codeNear" : "codeForm", {name: line.wrong})),
+		replace(more, line.wrong && t(line.choices.length ? "codeNear" : "codeForm", {name: line.wrong}),
 			line.choices.map(({word, text}) => h("button.link", {onclick() {
 				input.value = text;
 				input.focus();
 				read();
 			}}, word)));
 	}
-	async function enter() {
-		await read();
-		code ? receive() : replace(stage, alarm(t("codeForm")));
-	}
 	async function receive(how) {
-		if (busy) return;
-		let fault = "receive", peer, keys = [];
-		const stop = busy = new AbortController();
+		if (isBusy) return;
+		isBusy = true;
+		let path = "receive", peer, keys = [];
+		const stop = new AbortController();
 		signal.addEventListener("abort", () => peer || stop.abort());
 		replace(stage, waiting("looking"));
 		const result = await call("codes/receive", {code, ...how}, {signal: stop.signal, each(line) {
-			if (line.event === "codeFault") ({fault, keys = []} = line);
+			if (line.event === "codeFault") ({fault: path, keys = []} = line);
 			else if (line.event === "peer") {
 				show(typing, false);
 				peer = meet(line, dialog);
 			// Without a receiver, only this call tells what arrives.
 			} else if (!store.isReceiving) heard(line);
 		}});
-		busy = null;
-		if (!result.exit) return signal.aborted || $("ask").close();
-		result.path = fault;
-		if (signal.aborted) return peer && tell({text: problem(result), picture: face(peer)});
+		isBusy = false;
+		if (signal.aborted) return;
+		if (!result.exit) return dialog.dialog.close();
 		show(typing, true);
-		replace(stage, faultOf(result), h("p.row", fault === "before" && button("again", () => receive({again: true})),
+		replace(stage, faultOf({...result, path}), h("p.row",
+			path === "before" && button("again", () => receive({again: true})),
 			keys.map(key => h("button.choice.mono", {onclick: () => receive({key})}, key))));
 		input.select();
 	}

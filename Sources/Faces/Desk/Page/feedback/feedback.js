@@ -1,5 +1,5 @@
 // Feedback: tells events to eyes, ears and screen readers.
-import {$, h, icon, say, sign, t} from "/parts.js";
+import {$, h, icon, leave, say, sign, t} from "/parts.js";
 import {soundArrival} from "/sound.js";
 
 // How long a toast stays, in milliseconds; under the pointer, with the focus or below a dialog longer.
@@ -11,15 +11,11 @@ export function tell({text, note, picture, actions = [], isArrival}) {
 	if (isArrival) soundArrival();
 	const node = h("section.toast.card", {role: "group", ariaLabel: text}, picture ?? icon("check"),
 		h("div.what", h("strong", text), h("span.note", note ?? "")),
-		h("div.row", actions.map(([words, work]) => h("button", {onclick: () => {work(); leave();}}, words)),
-			sign(t("close"), "cross", () => leave())));
-	const leave = () => {
-		node.classList.add("leaves");
-		Promise.allSettled(node.getAnimations().map(movement => movement.finished)).then(() => node.remove());
-	};
+		h("div.row", actions.map(([words, work]) => h("button", {onclick: () => {work(); leave(node);}}, words)),
+			sign(t("close"), "cross", () => leave(node))));
 	let timer = 0;
 	const wait = () => {clearTimeout(timer); timer = setTimeout(() => node.matches(":hover, :focus-within")
-		|| document.hidden || document.querySelector("dialog[open]") ? wait() : leave(), STAYS);};
+		|| document.hidden || document.querySelector("dialog[open]") ? wait() : leave(node), STAYS);};
 	wait();
 	$("toasts").append(node);
 	while ($("toasts").children.length > MOST) $("toasts").firstElementChild.remove();

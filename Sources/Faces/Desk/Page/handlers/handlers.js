@@ -13,7 +13,7 @@ const why = ({defaultFor, steps, decidedBy}) => decidedBy === "lastResort" ? t("
 async function decide(text, node) {
 	replace(node, status(t("loading")));
 	const result = await call("handlers/decide", {about: text}), line = result.lines.find(l => /Decision$/.test(l.event));
-	if (!line) return replace(node, alarm(problem(result)), said(result.failed ? [result.failed.reason] : []));
+	if (!line) return replace(node, faultOf(result));
 	const {asked, claimants, passedOver} = line;
 	const claim = ({identifier}) => claimants.find(one => one.identifier === identifier) ?? {};
 	const nobody = line.builtIn ? line.openedWhenReceived ? "opensAtOnce" : "onlyStored" : line.url ? "nobodyUrl"
@@ -27,7 +27,7 @@ async function decide(text, node) {
 			h("ol.things", asked.map(one => row("handlers", one.name, why(claim(one)))))] : h("p", t(nobody))),
 	passedOver.length > 0 && fold(t("passedOver", {n: passedOver.length}), things(passedOver.map(
 		({name, obstacle}) => row("cross", name, t("obstacle-" + obstacle))))),
-	said(told.filter(([, text]) => text).map(([name, text]) => (name && name + ": ") + text)));
+	said(told.map(([name, text]) => text && (name && name + ": ") + text)));
 }
 
 function rights({permissions: p = {}, sandbox}) {

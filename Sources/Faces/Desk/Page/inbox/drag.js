@@ -1,6 +1,6 @@
 // Items that are dragged: to a face in the strip below, or out of the window where the browser can.
-import {called, face, framed, h, icon, named, on, personKey, replace, ring, show, shown, store, t} from "/parts.js";
-import {activityOf} from "/activity.js";
+import {framed, h, on, personKey, replace, show, shown, store, t} from "/parts.js";
+import {activityOf, content} from "/peer.js";
 import {peersInOrder} from "/room.js";
 import {dragged} from "/drops.js";
 
@@ -9,19 +9,13 @@ export function strip(signal) {
 	const list = h("ul.faces", {ariaLabel: t("dropOnFace")}), node = h("div.strip", {hidden: true}, list),
 		got = new Set();
 	let isDrag = false;
-	const sign = ({isOver, isGood, part}) =>
-		isOver ? h("span.outcome" + (isGood ? "" : ".bad"), icon(isGood ? "check" : "cross")) : ring(part);
 	const draw = framed(() => {
 		// Nothing moves under a drag.
 		if (isDrag && list.firstChild) return;
-		const isBusy = key => got.has(key) && activityOf(key);
-		const peers = peersInOrder().flat().filter(peer => isDrag || isBusy(personKey(peer)));
-		replace(list, peers.map(peer => {
-			const activity = activityOf(personKey(peer)), picture = face(peer);
-			if (activity) picture.append(sign(activity));
-			const name = named(called(peer) || t("unnamed"));
-			return h("li", h("div.peer" + (peer.away ? ".away" : ""), {drop: peer}, picture, name));
-		}), !peers.length && h("li.help", t("nobodyTitle")));
+		const isBusy = peer => got.has(personKey(peer)) && activityOf(peer);
+		const peers = peersInOrder().flat().filter(peer => isDrag || isBusy(peer));
+		replace(list, peers.map(peer => h("li", h("div.peer" + (peer.away ? ".away" : ""), {drop: peer},
+			content(peer, activityOf(peer), null)))), !peers.length && h("li.help", t("nobodyTitle")));
 		show(node, isDrag || peers.length);
 	});
 	list.addEventListener("drop", event => got.add(personKey(event.target.closest(".peer")?.drop)));

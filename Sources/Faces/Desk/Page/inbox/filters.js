@@ -1,6 +1,6 @@
 // The filters of the Inbox, the order and the room used. One button opens them, and says how many filters are on.
 import {button, families, family, fold, h, icon, person, put, select, senderKey, show, t} from "/parts.js";
-import {ORDERS, isLiar, isLocked, stamp} from "/order.js";
+import {ORDERS, isLiar, isLocked, stamp} from "/entries.js";
 import {roomPicture} from "/use.js";
 
 const STATES = ["none", "waiting", "yes", "no", "failed", "parked", "locked", "liar"];

@@ -4,8 +4,7 @@ import {ask, button, call, counted, cut, dots, family, framed, h, icon, named, o
 import {openSheet} from "/send.js";
 import {draggable, strip} from "/drag.js";
 import {filters} from "/filters.js";
-import {folderOf, foldersIn, isBelow, parent} from "/folders.js";
-import {isFree, isLiar, isLocked, keyOf} from "/order.js";
+import {folderOf, foldersIn, isBelow, isFree, isLiar, isLocked, keyOf, parent} from "/entries.js";
 import {previewer} from "/preview.js";
 import {tile, wordsOf} from "/tile.js";
 import {verify} from "/verifying.js";

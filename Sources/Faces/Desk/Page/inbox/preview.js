@@ -3,7 +3,7 @@ import {alarm, attempt, button, call, counted, cut, dots, family, fold, h, icon,
 	person, put, replace, show, shown, sign, size, store, t, things, warning, wayOf, when} from "/parts.js";
 import {openSheet} from "/send.js";
 import {body, content, sentence, table, text} from "/contents.js";
-import {isFree, isLocked, keyOf, time} from "/order.js";
+import {isFree, isLocked, keyOf, time} from "/entries.js";
 
 const attemptRow = a => h("li.call", h("div.what", h("strong", shown(a.name ?? a.handler)),
 	h("span.note", dots(oneOf("delivery-", a.handlerAnswer),

@@ -1,6 +1,6 @@
 // An item in the list: its picture, name, sender, size and time.
 import {counted, cut, dots, family, h, hasThumb, icon, person, size, store, t, when} from "/parts.js";
-import {isLiar, isLocked, time} from "/order.js";
+import {isLiar, isLocked, time} from "/entries.js";
 
 // Items without a small picture.
 const pictureless = new Set();

@@ -51,6 +51,12 @@ export function say(text) {
 	setTimeout(() => {put($("live"), text);}, 50);
 }
 
+// Takes a part away when its movement has ended.
+export function leave(node) {
+	node.classList.add("leaves");
+	Promise.allSettled(node.getAnimations().map(movement => movement.finished)).then(() => node.remove());
+}
+
 // Replaces the children. The element of the same data-key keeps the focus.
 export function replace(node, ...children) {
 	const key = hasFocus(node) && document.activeElement.dataset.key;

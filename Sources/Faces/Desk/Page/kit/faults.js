@@ -11,10 +11,17 @@ export const why = ({exit, cause}, of = "") => t([`${of}-${exit}`, cause !== "fa
 export const problem = ({exit, failed, path = ""}) => !exit ? "" : exit === -1 ? t("unreachable")
 	: why({exit, ...failed}, path.split("/").at(-1));
 
-// Texts of the program.
-export const said = texts => texts.length > 0
-	&& h("details.said", h("summary", t("details")), texts.map(text => h("p.mono", shown(text))));
+// Texts of the program; nothing without one.
+export const said = texts => texts.some(Boolean)
+	&& h("details.said", h("summary", t("details")), texts.filter(Boolean).map(text => h("p.mono", shown(text))));
 
 // Shows why a call has failed in a node; nothing if it has not.
 export const tellFault = (node, result) => replace(node, problem(result),
-	result.exit && said([result.failed?.reason, result.failed?.hint, ...(result.failed?.others ?? [])].filter(Boolean)));
+	result.exit && said([result.failed?.reason, result.failed?.hint, ...(result.failed?.others ?? [])]));
+
+// The same as an alarm.
+export function faultOf(result) {
+	const error = h("div.bad", {role: "alert"});
+	tellFault(error, result);
+	return error;
+}

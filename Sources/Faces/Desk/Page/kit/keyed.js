@@ -1,5 +1,5 @@
 // The nodes of a list by keys, in order: later ones appear, and lost ones leave, with a movement.
-import {hasFocus} from "/dom.js";
+import {hasFocus, leave} from "/dom.js";
 
 export class Keyed {
 	constructor(list) {
@@ -32,8 +32,7 @@ export class Keyed {
 	leave(key, node) {
 		this.nodes.delete(key);
 		if (hasFocus(node)) node.closest("main").focus({preventScroll: true});
-		node.classList.add("leaves");
 		node.inert = true;
-		Promise.allSettled(node.getAnimations().map(movement => movement.finished)).then(() => node.remove());
+		leave(node);
 	}
 }

@@ -9,7 +9,6 @@ const letters = new Intl.Segmenter();
 const tail = (text, n) => /^[ -~]*$/.test(text) ? text.slice(-n)
 	: [...letters.segment(text.slice(-8 * n))].slice(-n).map(({segment}) => segment).join("");
 
-// The two parts of a name.
 function ends(text) {
 	const rest = BEFORE + (text.match(/\.[^.\s]{1,7}$/)?.[0].length ?? 2);
 	if (text.length < rest + 3) return [text, ""];

@@ -19,7 +19,6 @@ export function familyOf(item) {
 	return item.kind === "tree" ? "folder" : MIME[second] ?? MIME[first] ?? "document";
 }
 
-// Whether there may be a small picture.
 export const hasThumb = (type, kind) => /^(image|movie|pdf)$/.test(family(type, kind));
 
 // "3 pictures", where all items are of one family that people count; "3 items" otherwise. `items` may be fewer than

@@ -37,5 +37,4 @@ export const day = time => new Date(time).toLocaleDateString(lang, {dateStyle: "
 // The beginning of a key's id, as people see it.
 export const short = id => (id || "").slice(0, 16).match(/.{1,4}/g)?.join("-") ?? "";
 
-// Facts in one line.
 export const dots = (...facts) => facts.flat().filter(Boolean).join("\u00a0· ");

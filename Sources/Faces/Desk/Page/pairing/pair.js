@@ -1,19 +1,12 @@
 // Pairing, by digits that people compare or by a one-time code.
-import {$, alarm, answerTo, button, call, called, dots, eachSecond, face, field, fold, form, h, help, isContact, label,
-	lasting, lineOf, named, on, person, post, put, qr, replace, said, short, shown, standing, store, submit, t, tellFault,
+import {$, answerTo, button, call, called, dots, eachSecond, face, faultOf, field, fold, form, h, help, isContact, label,
+	lasting, lineOf, named, on, person, post, put, qr, replace, said, short, shown, standing, store, submit, t,
 	target, update, warning} from "/parts.js";
 
 // The QR code of a text in a node; nothing if there is none.
 export async function drawQR(node, text, label) {
 	const answer = await post("/qr", {text}).catch(() => null);
 	replace(node, answer?.ok && qr(await answer.json(), label));
-}
-
-// An alarm that says why a call has failed.
-export function faultOf(result) {
-	const error = alarm();
-	tellFault(error, result);
-	return error;
 }
 
 const ownName = () => store.receiver?.name ?? store.facts.name;
@@ -124,8 +117,8 @@ export function pairAny() {
 		pattern: "\\d{3}\\D?\\d{3}\\D?\\d{3}"});
 	const begin = () => pairOnce({peer: place.value.trim(), code: code.value.match(/\d{3}/g)?.join("-")});
 	const {signal} = opened(t("pairAny"), near, fold(t("pairElse"), form(".fields", begin, help("pairFar"),
-		h("div.grid3", label("peerTyped", place), label("code", code)), h("p.row", submit(t("pairBegin")))),
-	h("p.row", h("span.help", t("pairCodeHelp")), button("pairShow", () => pairOnce({byCode: true})))));
+		h("div.grid3", label("peerTyped", place), label("code", code)), h("p.row", submit(t("pairShort")))),
+	h("p.row", h("span.help", t("pairCodeHelp")), button("showCode", () => pairOnce({byCode: true})))));
 	const choice = peer => h("button.choice", {"data-key": "with-" + peer.id, onclick: () => pairWith(peer)}, face(peer),
 		named(called(peer) || t("unnamed")), h("span.note", dots(standing(peer))));
 	const draw = () => {

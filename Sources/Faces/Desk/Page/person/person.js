@@ -4,7 +4,6 @@ import {deviceIcon, icon} from "/icons.js";
 import {called, claims, contactName, isContact} from "/store.js";
 import {dots, has, short, t} from "/words.js";
 
-// The same for the same peer.
 export const personKey = peer => peer?.id ?? peer?.handle ?? peer?.name ?? peer?.rememberedAs ?? "";
 
 // The word for one of several values, or the value itself.

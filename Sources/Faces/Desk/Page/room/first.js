@@ -50,7 +50,7 @@ export function firstSteps(signal, changed) {
 		put(error, result.exit === 64 ? t("bad-value") : problem(result));
 		if (!result.exit) learnSettings();
 	};
-	const naming = step(form(".row", save, h("label", t("firstName"), name), submit(t("save"))), error);
+	const naming = step(form(".row", save, h("label", t("set-name"), name), submit(t("save"))), error);
 	const seeing = step(visibleChoice("visible-first", signal));
 	// A click on the present choice counts, too.
 	seeing.addEventListener("click", ({target}) => {

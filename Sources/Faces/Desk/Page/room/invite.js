@@ -1,8 +1,7 @@
 // A page for a guest who has only a browser: its address as a code to scan.
-import {$, alarm, button, call, h, icon, mono, named, replace, shown, status, t, tellFault} from "/parts.js";
-import {drawQR} from "/pair.js";
+import {call, faultOf, h, icon, mono, named, put, replace, shown, status, t} from "/parts.js";
+import {drawQR, opened} from "/pair.js";
 
-// The place in the room.
 export const inviteCard = () => ({key: "invite",
 	make: () => h("li", h("button.peer.invites", {"data-key": "invite", onclick: invite},
 	h("span.face", {"aria-hidden": "true"}, icon("phone")), h("span.name", t("invite")),
@@ -10,13 +9,9 @@ export const inviteCard = () => ({key: "invite",
 
 // Opens the page, and shows its code for as long as the dialog is open.
 export function invite() {
-	const dialog = $("ask"), stop = new AbortController(), code = h("div"), guests = h("ul.things"),
-		says = status(t("loading")), error = alarm();
-	replace(dialog, h("div.fields.invitation", h("h2#ask-title", t("inviteTitle")), h("p", t("inviteText")), code, says,
-		guests, error,
-		h("p.row.end", button("done", () => dialog.close(), ".primary"))));
-	dialog.onclose = () => stop.abort();
-	dialog.showModal();
+	const code = h("div"), guests = h("ul.things"), says = status(t("loading")),
+		{stage, close, signal} = opened(t("inviteTitle"), h("div.fields.invitation", h("p", t("inviteText")), code, says, guests));
+	put(close, t("done"));
 	const heard = {
 		page({url, address, pin}) {
 			replace(says, h("span", t("inviteType"), " "), mono(address),
@@ -25,7 +20,7 @@ export function invite() {
 		},
 		guest: ({address}) => guests.append(h("li", icon("phone"), named(address ?? ""), h("span.note", t("guestCame")))),
 	};
-	call("page", {}, {signal: stop.signal, each: line => heard[line.event]?.(line)}).then(result => {
-		stop.signal.aborted || tellFault(error, result);
+	call("page", {}, {signal, each: line => heard[line.event]?.(line)}).then(result => {
+		signal.aborted || replace(stage, faultOf(result));
 	});
 }

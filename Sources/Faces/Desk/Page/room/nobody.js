@@ -7,7 +7,7 @@ const SIGNS = {problem: "cross", warning: "warn"};
 
 const finding = ({result, name, reason, hint}) => h("li." + result,
 	h("span", {title: t("check-" + result)}, icon(SIGNS[result])),
-	h("div", h("p", oneOf("wrong-", name)), said([reason, hint && "→ " + hint].filter(Boolean))));
+	h("div", h("p", oneOf("wrong-", name)), said([reason, hint && "→ " + hint])));
 
 // A section with `show(yes)`.
 export function nobody(signal) {

@@ -1,10 +1,42 @@
 // A peer in the room: its face with a ring, its name, and its activity.
-import {$, called, changed, claims, contactName, face, h, icon, isContact, isolated, named, oneOf, personKey, ring,
-	short, shown, standing, t, update, wayOf} from "/parts.js";
+import {$, brief, called, changed, claims, contactName, counted, dots, face, h, icon, isContact, isolated, lasting,
+	named, oneOf, personKey, ring, short, shown, standing, store, t, update, wayOf} from "/parts.js";
 import {openSheet} from "/send.js";
 import {pairWith} from "/pair.js";
+import {rate, standstill, stateOf} from "/transfers.js";
 
-// The words below a name.
+// How long a tick stays, in milliseconds.
+const TICK = 4000;
+
+export const isUnderWay = transfer => transfer.state !== "over";
+
+function words(transfer) {
+	const {state, bytes, total, items, count, queued} = transfer;
+	if (state === "asking") return t(queued ? "queuedAs" : "waits");
+	if (state === "handling") return t("allStored");
+	const quiet = standstill(transfer), speed = rate(transfer), left = total - bytes;
+	const what = items.length === 1 && items[0].name ? isolated(brief(items[0].name))
+		: counted(count || items.length || 1);
+	return dots(what, quiet ? t("standsStill", {n: quiet}) : speed > 0 && left > 0
+		&& t("left", {time: lasting(left / speed)}));
+}
+
+// {words, part, isOver, isGood}; null if nothing goes on. Of several transfers one that is under way counts.
+export function activityOf(peer) {
+	const key = personKey(peer);
+	let now = null;
+	for (const transfer of store.transfers.values()) {
+		if (personKey(transfer.peer) !== key || transfer.isSeen) continue;
+		if (!isUnderWay(transfer) && (transfer.good || transfer.cancelled) && Date.now() - transfer.ended > TICK) continue;
+		if (!now || isUnderWay(transfer) >= isUnderWay(now)) now = transfer;
+	}
+	if (!now) return null;
+	if (!isUnderWay(now)) return {words: stateOf(now), isOver: true, isGood: !!now.good, transfer: now};
+	const part = now.state === "moving" && now.total ? Math.min(1, now.bytes / now.total) : now.state === "handling" ? 1
+		: undefined;
+	return {words: words(now), part, transfer: now};
+}
+
 function facts(peer, activity) {
 	if (activity) return [h("span.doing" + (activity.isOver && !activity.isGood ? ".bad" : ""), activity.words)];
 	if (peer.away) return [h("span", t("awayLater"))];
@@ -16,13 +48,12 @@ function facts(peer, activity) {
 
 const device = peer => peer.device && !peer.away ? oneOf("device-", peer.device.toLowerCase()) : "";
 
-// The face and the words of a peer, with its activity.
-export function content(peer, activity) {
-	const picture = face(peer);
-	if (activity && !activity.isOver) picture.append(ring(activity.part));
-	if (activity?.isOver) picture.append(h("span.outcome" + (activity.isGood ? "" : ".bad"),
-		icon(activity.isGood ? "check" : "cross")));
-	return [picture, named(called(peer) || t("unnamed")), h("span.facts", facts(peer, activity))];
+// The face and the words of a peer; a strip of faces has no `words`.
+export function content(peer, activity, words = h("span.facts", facts(peer, activity))) {
+	const picture = face(peer), {isOver, isGood, part} = activity ?? {};
+	if (activity) picture.append(isOver ? h("span.outcome" + (isGood ? "" : ".bad"), icon(isGood ? "check" : "cross"))
+		: ring(part));
+	return [picture, named(called(peer) || t("unnamed")), words];
 }
 
 // The place of a peer in the list. `draw(peer, activity)` brings it up to date.

@@ -2,9 +2,8 @@
 import {button, called, eachSecond, face, framed, h, icon, isContact, named, on, personKey, show, store,
 	t} from "/parts.js";
 import {Keyed} from "/keyed.js";
-import {activityOf, isUnderWay} from "/activity.js";
 import {firstSteps} from "/first.js";
-import {place} from "/peer.js";
+import {activityOf, isUnderWay, place} from "/peer.js";
 import {receiveByCode} from "/code.js";
 import {nobody} from "/nobody.js";
 import {inviteCard} from "/invite.js";
@@ -32,7 +31,6 @@ function unseen(seen) {
 	return [...more.values()];
 }
 
-// This machine, below all others.
 function me() {
 	const name = h("strong"), node = h("footer.me", h("a.self", {href: "#settings"}, h("span"), name),
 		button("haveCode", receiveByCode, ".pairs"), h("p.help.drophint", t("dropHint")));
@@ -57,7 +55,7 @@ export function open(main, signal) {
 		// The first steps say what to do in an empty room.
 		const isNew = first.isShown, alone = isEmpty && !away.length && !isNew;
 		peers.show([...all, ...(alone ? [] : [invite]), ...away], peer => peer.key ?? personKey(peer),
-			peer => peer.make?.() ?? place(peer), (node, peer) => node.draw?.(peer, activityOf(personKey(peer))));
+			peer => peer.make?.() ?? place(peer), (node, peer) => node.draw?.(peer, activityOf(peer)));
 		show(list, all.length + away.length + isNew);
 		show(looking, isEmpty && !ready);
 		empty.show(isEmpty && ready, isNew);

@@ -1,7 +1,6 @@
 // No receiver runs: one button starts it.
 import {button, call, h, h2, on, replace, said, show, store, t} from "/parts.js";
 
-// A section that is there while no receiver runs.
 export function startReceiving(signal) {
 	const error = h("div.bad", {role: "alert"});
 	const buttons = [button("startNow", () => start(false), ".primary"), button("startAlways", () => start(true))];
@@ -17,7 +16,7 @@ export function startReceiving(signal) {
 		busy = false;
 		buttons.forEach(button => {button.ariaDisabled = null;});
 		if (!result.exit) return;
-		replace(error, t(isLasting ? "noService" : "notStarted"), said([result.failed?.reason].filter(Boolean)));
+		replace(error, t(isLasting ? "noService" : "notStarted"), said([result.failed?.reason]));
 	}
 	const draw = () => show(node, store.isReceiving === false);
 	on("receiver", draw, signal);

@@ -32,7 +32,6 @@ function typed() {
 		: {kind: "text", text};
 }
 
-// The items to send.
 const all = () => ({words: typed(), blobs: items.filter(item => item.blob), paths: items.filter(item => item.path)});
 
 export function sendAtOnce(peer, {files = [], paths = []}) {

@@ -6,23 +6,20 @@ import {stateOf} from "/transfers.js";
 
 let number = 0;
 
-// A sending to a peer; `again` repeats it.
-export function begin(peer, {blobs, paths, words}, again) {
+// A sending to a peer; `again` repeats it, and `stop` ends it.
+export function begin(peer, {blobs, paths, words}, again, stop = new AbortController()) {
 	const items = [...paths.map(({name}) => ({name, kind: "file"})),
 		...(words ? [{name: words.text.slice(0, 80), kind: words.kind}] : []),
 			...blobs.map(({name, size, kind}) => ({name, size, kind}))];
 	const transfer = transferOf({key: "out-" + ++number, way: "out", peer, to: person(peer), items, count: items.length,
-		total: sum(items, item => item.size), state: "asking", stop: new AbortController()});
+		total: sum(items, item => item.size), state: "asking", stop, cancel: () => stop.abort()});
 	transfer.again = () => {store.transfers.delete(transfer.key); again();};
 	store.transfers.set(transfer.key, transfer);
 	changed("transfers");
 	return transfer;
 }
 
-// A function that ends a sending, for its user.
-export const ending = (transfer, end) => () => {transfer.stop.abort(); end();};
-
-export function take(transfer, line) {
+function take(transfer, line) {
 	switch (line.event) {
 	case "offered": Object.assign(transfer, {state: "asking", items: line.items, count: line.count,
 		total: line.size ?? transfer.total}); break;
@@ -51,7 +48,7 @@ export function take(transfer, line) {
 	changed("transfers");
 }
 
-export function finish(transfer, end) {
+function finish(transfer, end) {
 	// A handler that does not say yes is no fault of the sending.
 	const n = transfer.results.filter(okay).length, good = !end.exit || (n > 0 && n === transfer.results.length);
 	const cancelled = transfer.stop.signal.aborted || (end.exit === 130 && !transfer.reason);
@@ -85,15 +82,16 @@ const waitOf = peer => !peer.away && peer.via === "waft" ? "opened" : "stored";
 
 // The items to send as a document: files of the browser, paths of this machine, and a text or a link.
 export const sendingOf = ({blobs, paths, words},
-	more) => ({...more, items: blobs.map(({name, size, kind, entries}) => ({name, size, kind, entries})),
+	more) => ({...more, subject: more?.subject || undefined, items: blobs.map(({name, size, kind, entries}) => ({name, size, kind, entries})),
 	paths: paths.map(({path}) => path), [words?.kind ?? "text"]: words?.text});
 
-// Hands all of it to a peer or an activity. `began` gets a function that ends it; `unreadable` tells of a lost file.
-export async function stream(things, more, {each, began, unreadable}) {
+// Hands all of it to a peer or an activity. `unreadable` tells of a lost file.
+export async function stream(things, more, {each, signal, unreadable}) {
 	const answer = await post("/sendings", sendingOf(things, more)), {sending, message} = await answer.json();
 	if (!answer.ok) return {exit: 1, failed: {reason: message ?? ""}};
 	const path = "/sendings/" + sending, end = () => request(path, "DELETE");
-	began?.(end);
+	signal?.addEventListener("abort", end);
+	if (signal?.aborted) end();
 	return read(path, {each: line => {
 		if (line.event !== "wanted") return each(line);
 		const item = things.blobs[line.item];
@@ -104,16 +102,20 @@ export async function stream(things, more, {each, began, unreadable}) {
 }
 
 // Sends to a peer; to one that is away, by the outbox.
-export async function send(peer, things, subject) {
+export function send(peer, things, subject) {
 	const transfer = begin(peer, things, () => send(peer, things, subject));
 	// LocalSend names each file of a folder before it is there.
 	const queue = peer.away || /^local/.test(peer.via) && things.blobs.some(i => i.kind === "tree");
-	try {
-		finish(transfer, await stream(things, {to: target(peer), wait: waitOf(peer), queue, subject: subject || undefined},
-			{
-			each: line => take(transfer, line),
-			began: end => {transfer.cancel = ending(transfer, end);},
-			unreadable: () => {transfer.reason = t("unreadable");},
-		}));
-	} catch {finish(transfer, {exit: -1});}
+	follow(things, {to: target(peer), wait: waitOf(peer), queue, subject}, transfer.stop, transfer);
+}
+
+// Follows a sending to its end. Without a transfer, `meet` gets the lines until it returns one.
+export async function follow(things, more, {signal}, transfer, meet) {
+	const end = await stream(things, more, {
+		signal,
+		each: line => {transfer ? take(transfer, line) : transfer = meet(line);},
+		unreadable: () => {transfer.reason = t("unreadable");},
+	}).catch(() => ({exit: -1}));
+	if (transfer) finish(transfer, end);
+	return end;
 }

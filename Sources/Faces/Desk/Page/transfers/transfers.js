@@ -1,6 +1,6 @@
-import {alarm, brief, button, call, cardHead, changed, counted, cut, dots, eachSecond, empty, family, fate, fold,
+import {brief, button, call, cardHead, changed, counted, cut, dots, eachSecond, empty, family, fate, faultOf, fold,
 	framed, h, h2, hasFocus, head, icon, isContact, isolated, lasting, linesOf, on, oneOf, person, put, replace,
-	row, said, sign, size, store, svg, t, tellFault, update, when, why} from "/parts.js";
+	row, said, sign, size, store, svg, t, update, when, why} from "/parts.js";
 import {okay} from "/events.js";
 
 // Bytes a second over the last three seconds; 0 if nothing moves.
@@ -125,10 +125,9 @@ async function drawOutbox(node) {
 	const jobs = linesOf(await call("outbox"), "job").reverse();
 	const act = ({job}, action, key = action) => h("button",
 		{"data-key": action + job, ariaLabel: `${t(key)} ${job}`, onclick: async () => {
-		const done = await call("outbox/" + action, {job}), error = alarm();
+		const done = await call("outbox/" + action, {job});
 		await drawOutbox(node);
-		tellFault(error, done);
-		node.append(error);
+		if (done.exit) node.append(faultOf(done));
 	}}, t(key));
 	const who = ({peer, to}) => peer || store.contacts.has(to) ? person(peer ?? {id: to}) : isolated(to);
 	const card = job => h("li.card.job", cardHead(icon("history"),
@@ -137,7 +136,7 @@ async function drawOutbox(node) {
 			size(job.size)),
 	/waiting|failed/.test(job.state) && act(job, "retry", "job-retry"),
 	act(job, /waiting|sending/.test(job.state) ? "cancel" : "remove")),
-	job.exit && h("p.help", why(job)), job.reason && said([job.reason]),
+	job.exit && h("p.help", why(job)), said([job.reason]),
 		h("p.help", job.items.slice(0, 4).map((item, n) => [n ? ", " : "", h("bdi", brief(item.name))])));
 	clearTimeout(later);
 	// Nothing tells of a job's end.

@@ -1,6 +1,30 @@
-// Folders of the Inbox that have items in them. Their paths are below the Inbox; "" is the Inbox.
-import {isFree, stamp} from "/order.js";
+// Entries of the Inbox: the facts that identify, select and order them, and the folders that have some in them.
+import {store} from "/parts.js";
 
+export const keyOf = entry => entry.arrival ?? entry.path;
+export const time = entry => entry.arrived ?? entry.modified;
+export const stamp = entry => entry.stamp ??= +new Date(time(entry));
+export const isLiar = entry => /lying|mislabelled/.test(entry.content) || !!entry.mark;
+
+export function isLocked({protection}) {
+	const now = store.protection;
+	return !!protection && protection !== "none"
+		&& !(protection === "untilFirstUnlock" ? now?.unlockedOnce : now?.unlocked);
+}
+
+// Whether others can get the file as it is: the file of a sealed item is not its contents.
+export const isFree = ({protection, hasSealed}) => !hasSealed && (!protection || protection === "none");
+
+// Times are whole seconds: of two in one second the later number is newer. A folder is as new as the newest in it.
+const numberOf = entry => entry.arrival ?? entry.newest ?? 0;
+
+export const ORDERS = {
+	"": (a, b) => stamp(b) - stamp(a) || numberOf(b) - numberOf(a),
+	name: (a, b) => a.stored < b.stored ? -1 : 1,
+	size: (a, b) => (b.size ?? 0) - (a.size ?? 0),
+};
+
+// The paths of folders are below the Inbox; "" is the Inbox.
 export const parent = path => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 export const isBelow = (path, folder) => !folder || path === folder || path.startsWith(folder + "/");
 
