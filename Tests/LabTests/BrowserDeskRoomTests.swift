@@ -74,7 +74,7 @@ extension BrowserDeskTests {
                     let address = try #require(shown.firstMatch(of: /https:\/\/\S+/)?.output)
                     let curl = ["-k", "-s", "-o", "/dev/null", "-w", "%{http_code}", String(address)]
                     #expect(try await study.run("/usr/bin/curl", curl).output == "200", "\(address)")
-                    try await desk.click("done", in: "#ask")
+                    try await browser.click("#ask .end button")
                     try await eventually { try await study.run("/usr/bin/curl", curl).output == "000" }
                 }
             }

@@ -274,6 +274,7 @@ struct DeskInterfaceTests {
                     ("facts", try await desk.curl(desk.base + "/facts").body),
                     ("code", try await desk.post("/qr", #"{"text":"x"}"#).body),
                     ("message", try await desk.post("/contacts/block", "{}").body),
+                    ("read", String(try await desk.call("codes/read", #"{"text":"7 s"}"#).prefix { $0 != "\n" })),
                     ("ticket", try await desk.post("/sendings", #"{"to":"a","items":[{"name":"a"}]}"#).body),
                 ]
                 let lines = try await desk.call("pair", #"{"peer":"nowhere"}"#)

@@ -159,6 +159,12 @@ struct SpokenCodeTests {
                         _ = try await kitchen.run(arguments: ["peers", "--timeout", "3"])
                         let doubtful = try await kitchen.run(arguments: ["receive", code])
                         #expect(doubtful.exit == 12 && doubtful.errors.contains(key), "\(doubtful)")
+                        // The desk names both keys, for buttons.
+                        try await withDesk(kitchen) { desk in
+                            try await desk.enter()
+                            let told = try await desk.call("codes/receive", "{\"code\":\"\(code)\"}")
+                            #expect(told.contains(#""fault":"claimed""#) && told.contains(key), "\(told)")
+                        }
                         let chosen = try await kitchen.run(arguments: ["receive", code, "--from", key])
                         #expect(chosen.exit == 0, "\(chosen)")
                     }

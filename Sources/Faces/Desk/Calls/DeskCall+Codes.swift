@@ -54,7 +54,7 @@ extension Codes.Step {
 }
 
 /// A code, or the beginning of one, as it is known while a person types it.
-private struct ReadCode: DeskLine {
+struct ReadCode: DeskLine {
     /// A word that may stand for the part in doubt.
     struct Choice: Encodable {
         var word: String

@@ -75,6 +75,7 @@ function done(line) {
 	// Items that are here already are not stored again.
 	if (!line.reason && told.size < 500) {
 		const others = transfer.items.filter(item => !told.has(item.item));
+		if (!told.size && !others.length) others.push({});
 		transfer.results.push(...others.map(item => ({...item, state: "there"})));
 	}
 	const stored = transfer.results.filter(okay).length;
