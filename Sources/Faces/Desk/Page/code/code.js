@@ -1,6 +1,6 @@
 // Spoken codes: this machine shows one for what it sends, or takes what another one sends by its code.
-import {alarm, button, call, copier, eachSecond, faultOf, field, form, h, label, lasting, lineOf, on, put, replace, said, show,
-	store, submit, t, warning} from "/parts.js";
+import {alarm, button, call, copier, eachSecond, faultOf, field, form, h, isolated, label, lasting, lineOf, on, put,
+	replace, said, show, store, submit, t, warning} from "/parts.js";
 import {heard} from "/events.js";
 import {opened, waiting} from "/pair.js";
 import {activityOf, content} from "/peer.js";
@@ -32,11 +32,11 @@ export async function sendByCode(things, subject, done) {
 	const tick = () => put(left, t("left", {time: lasting((until - Date.now()) / 1000)}));
 	const lines = {
 		open({code, seconds, shownKey}) {
-			until || eachSecond(() => until && tick(), signal);
+			const isFirst = !until;
 			until = Date.now() + seconds * 1000;
-			tick();
-			replace(stage, spent, h("p.digits.code", code), h("p", t("codeSay", {code})), h("p.row", copier(code), left),
-				said([t("codeKey", {key: shownKey})]));
+			isFirst ? eachSecond(tick, signal) : tick();
+			replace(stage, spent, h("p.digits.code", {dir: "ltr"}, code), h("p", t("codeSay", {code})),
+				h("p.row", copier(code), left), said([t("codeKey", {key: shownKey})]));
 		},
 		spent({address}) {spent = warning(t("codeSpent", {name: address}));},
 		peer(line) {
@@ -68,7 +68,8 @@ export function receiveByCode() {
 		({code} = line);
 		put(full, line.text);
 		full.classList.toggle("good", !!code);
-		replace(more, line.wrong && t(line.choices.length ? "codeNear" : "codeForm", {name: line.wrong}),
+		replace(more, line.wrong && (line.choices.length ? t("codeNear", {name: line.wrong})
+			: isolated(line.wrong) + ": " + t("codeForm")),
 			line.choices.map(({word, text}) => h("button.link", {onclick() {
 				input.value = text;
 				input.focus();

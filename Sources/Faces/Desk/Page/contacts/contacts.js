@@ -1,5 +1,5 @@
-import {face, alarm, ask, attempt, button, call, cardHead, copier, counted, dots, empty, field, fold, form, h, h2, hasFocus,
-	head, help, label, lineOf, named, on, quoted, row, said, select, short, shown, size, store, submit, t,
+import {face, alarm, ask, attempt, button, call, cardHead, copier, counted, dots, empty, field, fold, form, h, h2,
+	hasFocus, head, help, label, lineOf, named, on, quoted, row, said, select, short, shown, size, store, submit, t,
 	things, update, when} from "/parts.js";
 import {drawQR, pairAny} from "/pair.js";
 const amount = bytes => bytes === undefined ? ""

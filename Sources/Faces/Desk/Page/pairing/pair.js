@@ -1,6 +1,6 @@
 // Pairing, by digits that people compare or by a one-time code.
-import {$, answerTo, button, call, called, dots, eachSecond, face, faultOf, field, fold, form, h, help, isContact, label,
-	lasting, lineOf, named, on, person, post, put, qr, replace, said, short, shown, standing, store, submit, t,
+import {$, answerTo, button, call, called, dots, eachSecond, face, faultOf, field, fold, form, h, help, isContact,
+	label, lasting, lineOf, named, on, person, post, put, qr, replace, said, short, shown, standing, store, submit, t,
 	target, update, warning} from "/parts.js";
 
 // The QR code of a text in a node; nothing if there is none.

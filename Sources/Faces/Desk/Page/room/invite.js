@@ -10,7 +10,8 @@ export const inviteCard = () => ({key: "invite",
 // Opens the page, and shows its code for as long as the dialog is open.
 export function invite() {
 	const code = h("div"), guests = h("ul.things"), says = status(t("loading")),
-		{stage, close, signal} = opened(t("inviteTitle"), h("div.fields.invitation", h("p", t("inviteText")), code, says, guests));
+		{stage, close, signal} = opened(t("inviteTitle"),
+			h("div.fields.invitation", h("p", t("inviteText")), code, says, guests));
 	put(close, t("done"));
 	const heard = {
 		page({url, address, pin}) {

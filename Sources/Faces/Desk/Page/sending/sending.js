@@ -82,7 +82,8 @@ const waitOf = peer => !peer.away && peer.via === "waft" ? "opened" : "stored";
 
 // The items to send as a document: files of the browser, paths of this machine, and a text or a link.
 export const sendingOf = ({blobs, paths, words},
-	more) => ({...more, subject: more?.subject || undefined, items: blobs.map(({name, size, kind, entries}) => ({name, size, kind, entries})),
+	more) => ({...more, subject: more?.subject || undefined,
+	items: blobs.map(({name, size, kind, entries}) => ({name, size, kind, entries})),
 	paths: paths.map(({path}) => path), [words?.kind ?? "text"]: words?.text});
 
 // Hands all of it to a peer or an activity. `unreadable` tells of a lost file.
