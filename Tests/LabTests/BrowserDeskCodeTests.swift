@@ -73,7 +73,7 @@ extension BrowserDeskTests {
                     try await desk.click("haveCode", in: "main")
                     try await Self.type("7 pumpkn", browser)
                     try await browser.wait(for: "pumpkn is no word of a code", in: "#ask .row")
-                    try await browser.click("#ask .link")
+                    try await browser.click("#ask p[role=status] button")
                     try await browser.wait("document.querySelector('#ask input').value === '7-pumpkin-'")
                     try await browser.type("saus", into: "#ask input")
                     try await browser.wait(for: "7-pumpkin-sausage", in: "#ask .good")

@@ -113,9 +113,21 @@ extension BrowserDeskTests {
                         let _: Bool = try await browser.script(
                             "document.querySelector('#preview').close(); return true")
                         try await desk.show("room")
+                        try await desk.click("haveCode", in: "main")
+                        try await browser.type("7 s", into: "#ask input")
+                        try await browser.wait("document.querySelector('#ask p[role=status] button') !== null")
+                        let typed = try await faults(browser, previews: previews)
+                        #expect(typed.isEmpty, "a code that is typed")
+                        let _: Bool = try await browser.script("document.querySelector('#ask').close(); return true")
                         try await browser.click("main .peer:not(.away, .invites)")
                         let found = try await faults(browser, previews: previews)
                         #expect(found.isEmpty, "the sheet")
+                        try await browser.type("hello", into: "#sheet-text")
+                        try await browser.click("#sheet details summary")
+                        try await desk.click("byCode", in: "#sheet")
+                        try await browser.wait("document.querySelector('#ask .code') !== null")
+                        let shown = try await faults(browser, previews: previews)
+                        #expect(shown.isEmpty, "a code that is shown")
                     }
                 }
             }

@@ -70,7 +70,7 @@ export function receiveByCode() {
 		full.classList.toggle("good", !!code);
 		replace(more, line.wrong && (line.choices.length ? t("codeNear", {name: line.wrong})
 			: isolated(line.wrong) + ": " + t("codeForm")),
-			line.choices.map(({word, text}) => h("button.link", {onclick() {
+			line.choices.map(({word, text}) => h("button", {onclick() {
 				input.value = text;
 				input.focus();
 				read();
