@@ -190,6 +190,7 @@ let package = Package(
             ],
             tests: ["CDBus", "FakeLogind", "Digests"])
         + module(.domain, "Pairing", ["COpenSSL", "Secrets", "Sharing"])
+        + module(.domain, "Groups", ["Sharing"])
         + module(.content, "Digests", ["CXXHash", "COpenSSL", "Executors"], vectors: "Vectors")
         + module(.content, "Age", ["COpenSSL", "COpenSSLShims", "Secrets"], vectors: "Vectors")
         + module(.content, "PropertyLists", [])
