@@ -190,7 +190,7 @@ let package = Package(
             ],
             tests: ["CDBus", "FakeLogind", "Digests"])
         + module(.domain, "Pairing", ["COpenSSL", "Secrets", "Sharing"])
-        + module(.domain, "Groups", ["Sharing"])
+        + module(.domain, "Groups", ["Sharing", "Digests"])
         + module(.content, "Digests", ["CXXHash", "COpenSSL", "Executors"], vectors: "Vectors")
         + module(.content, "Age", ["COpenSSL", "COpenSSLShims", "Secrets"], vectors: "Vectors")
         + module(.content, "PropertyLists", [])

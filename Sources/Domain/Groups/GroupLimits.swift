@@ -2,8 +2,6 @@
 package struct GroupLimits: Hashable, Sendable {
     /// Bytes of a block; the last one of a stream may be short.
     package static let blockBytes = 64 << 10
-    /// Bytes of contents from which a chain is worth its connections.
-    package static let minimumBytes: UInt64 = 1 << 20
     /// Members that make a chain worth its connections.
     package static let minimumMembers = 3
     /// Members of a group.
@@ -23,6 +21,9 @@ package struct GroupLimits: Hashable, Sendable {
     package var longestAnswerWait: Duration = .seconds(20)
 
     // MARK: Blocks
+
+    /// Blocks from which a chain is worth its connections: 1 MiB.
+    package var minimumBlocks = 16
 
     /// Blocks that a member holds for the next ones: 8 MiB.
     package var ring = 128
@@ -52,6 +53,8 @@ package struct GroupLimits: Hashable, Sendable {
     /// A member is slow if it is suspect for so long. The head of the chain moves to the tail after this time once, if
     /// there is no rate to compare with.
     package var suspicion: Duration = .seconds(2)
+    /// Time from the move of a head to the tail until its rate is compared with that of the new head.
+    package var comparison: Duration = .milliseconds(600)
     /// Blocks by which a suspect is behind the member before it.
     package var lag = 8
 

@@ -1,0 +1,22 @@
+/// Lets one peer begin one link: 128 random bits, made by the sender for one epoch, one dialler and one callee.
+package struct Token: Hashable, Sendable {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// - Parameters: two halves of 64 random bits each.
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Compares in a time that does not depend on the values.
+    package static func == (left: Token, right: Token) -> Bool {
+        (left.high ^ right.high) | (left.low ^ right.low) == 0
+    }
+}
+
+/// Makes the tokens of a sender. The real one asks the system for random numbers; that of tests counts.
+package protocol TokenSource: Sendable {
+    /// A token that nobody can guess, another one each time.
+    mutating func makeToken() -> Token
+}
