@@ -84,8 +84,7 @@ extension SenderLedger {
 
     private func isSuspect(_ member: Int, _ position: Int, in chain: [Int], at now: ContinuousClock.Instant) -> Bool {
         guard members[member].state == .placed, let rate = members[member].pace.rate(at: now),
-            let link = members[member].link,
-            chains.joined().contains(where: { $0 != member && members[$0].state == .placed })
+            let link = members[member].link
         else { return false }
         let isHead = position == 0
         // A head that has not reported is behind; later it waits only for blocks that the sender has read.
