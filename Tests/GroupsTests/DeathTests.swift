@@ -3,7 +3,8 @@ import Testing
 
 @testable import Groups
 
-/// A small run: five members, six blocks, a ring of four, so that two deaths can make a gap.
+/// A small run: five members, six blocks, a ring of four, so that two deaths can make a gap. Its times are short, so that
+/// there are few heartbeats.
 @Suite("Deaths in a group")
 struct DeathTests {
     static let members = 5
@@ -14,6 +15,9 @@ struct DeathTests {
         var limits = GroupLimits()
         limits.ring = 4
         limits.minimumBlocks = 1
+        limits.silence = .milliseconds(400)
+        limits.dial = .milliseconds(400)
+        limits.suspicion = .milliseconds(600)
         return limits
     }
 

@@ -281,7 +281,7 @@ final class GroupSimulation {
         connections[next.link] = Connection(from: from, to: to)
         if let from, parted.contains([from, to]) { return }
         if from == nil, hosts[to].death == .silent {
-            return add(.dialled(next.link, from: nil, isOpen: false), after: 2_000_000)
+            return add(.dialled(next.link, from: nil, isOpen: false), after: limits.dial.microseconds)
         }
         // TCP and TLS.
         add(.arrive(next, from: from), after: 4 * Self.latency)
@@ -408,6 +408,10 @@ final class GroupSimulation {
             }
         }
     }
+}
+
+extension Duration {
+    var microseconds: Int { Int(self / .microseconds(1)) }
 }
 
 func testPeer(_ number: Int) -> PeerID {

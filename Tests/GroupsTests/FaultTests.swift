@@ -1,0 +1,100 @@
+import Testing
+
+@testable import Groups
+
+/// Whole runs with a fault each: liars, networks in parts, slow members.
+@Suite("Faults in a group")
+struct FaultTests {
+    private func run(
+        _ count: Int = 8, blocks: Int = 200, _ change: (GroupSimulation) -> Void
+    ) -> GroupSimulation {
+        let simulation = GroupSimulation(members: count, blocks: blocks)
+        change(simulation)
+        simulation.allAnswer()
+        simulation.run()
+        #expect(simulation.faults == [])
+        return simulation
+    }
+
+    @Test("an honest member that is accused stays, and the one that accuses it leaves")
+    func accused() {
+        let simulation = run { $0.hosts[4].vice = .accuses }
+        #expect(simulation.causes == [4: .wrongBlock])
+    }
+
+    @Test("a liar costs one honest neighbour the chain, then it leaves itself")
+    func liar() {
+        let simulation = run { $0.hosts[4].vice = .corrupts }
+        #expect(simulation.causes == [5: .wrongBlock, 4: .wrongBlock])
+    }
+
+    @Test("no single liar costs more than one honest member the chain", arguments: GroupSimulation.Vice.allCases)
+    func vices(vice: GroupSimulation.Vice) {
+        for member in 0..<8 {
+            let simulation = run { $0.hosts[member].vice = vice }
+            let honest = simulation.causes.keys.filter { $0 != member }
+            #expect(honest.count <= 1, "\(member) \(vice): \(simulation.causes)")
+        }
+    }
+
+    @Test("a member that no other can reach gets its own stream, and the others stay in one chain")
+    func firewall() {
+        let simulation = run { simulation in
+            for other in 0..<8 { simulation.parted.insert([other, 3]) }
+        }
+        #expect(simulation.causes == [3: .unreachable])
+    }
+
+    @Test("two rooms that cannot reach each other become two chains, and one member gets its own stream")
+    func rooms() {
+        let simulation = run(12, blocks: 1_000) { simulation in
+            for one in 0..<6 {
+                for other in 6..<12 { simulation.parted.formUnion([[one, other], [other, one]]) }
+            }
+        }
+        #expect(simulation.causes == [6: .unreachable])
+    }
+
+    @Test("members that cannot reach each other at all are served all the same")
+    func isolated() {
+        _ = run { simulation in
+            for one in 0..<8 { for other in 0..<8 { simulation.parted.insert([one, other]) } }
+        }
+    }
+
+    @Test("a member that cannot pass on as fast as the others leaves after its neighbour")
+    func slowUplink() {
+        let simulation = run(blocks: 1_000) { $0.hosts[3].up = 0.5e6 }
+        #expect(simulation.causes == [4: .slow, 3: .slow])
+    }
+
+    @Test("a slow sender is no fault of its members")
+    func slowSender() {
+        let simulation = run(blocks: 400) { $0.senderHost.up = 2e6 }
+        #expect(simulation.causes == [:])
+    }
+
+    @Test("a sender that becomes slow costs one head its place at most")
+    func slowerSender() {
+        let simulation = run(blocks: 1_000) { simulation in
+            simulation.at(1_500_000) { simulation.senderHost.up = 2e6 }
+        }
+        #expect(simulation.causes.count <= 1)
+    }
+
+    @Test("a member with two thirds of the rate is not slow, and one with a third is")
+    func border() {
+        for member in [0, 3, 7] {
+            #expect(run(blocks: 1_000) { $0.hosts[member].down = 8.4e6 }.causes == [:])
+            #expect(run(blocks: 1_000) { $0.hosts[member].down = 4e6 }.causes == [member: .slow])
+        }
+    }
+
+    @Test("a group of slow members with one fast one stays whole")
+    func fastOne() {
+        let simulation = run(blocks: 300) { simulation in
+            for member in 0..<8 where member != 2 { simulation.hosts[member].down = 2e6 }
+        }
+        #expect(simulation.causes == [:])
+    }
+}
