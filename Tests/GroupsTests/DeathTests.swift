@@ -3,17 +3,17 @@ import Testing
 
 @testable import Groups
 
-/// A small run: five members, six blocks, a ring of four, so that two deaths can make a gap. Its times are short, so that
+/// A small run: five members, five blocks, a ring of three, so that two deaths can make a gap. Its times are short, so that
 /// there are few heartbeats.
 @Suite("Deaths in a group")
 struct DeathTests {
     static let members = 5
-    static let blocks = 6
+    static let blocks = 5
     static let deaths: [GroupSimulation.Death] = [.killed, .silent]
 
     static var limits: GroupLimits {
         var limits = GroupLimits()
-        limits.ring = 4
+        limits.ring = 3
         limits.minimumBlocks = 1
         limits.silence = .milliseconds(400)
         limits.dial = .milliseconds(400)

@@ -47,7 +47,7 @@ struct FigureTests {
         #expect(last(times) <= 1.1 * one)
     }
 
-    @Test("if a member is killed, the others are later by 1 s at most", arguments: [0, 1, 11, 21, 22])
+    @Test("if a member is killed, the others are later by 1 s at most", arguments: [0, 11, 22])
     func killed(member: Int) {
         let (times, simulation) = run { $0.deaths = [(member, 150, .killed)] }
         print("figure: \(member) killed: later by \(last(times, besides: member) - Self.usual) s")
@@ -55,7 +55,7 @@ struct FigureTests {
         #expect(simulation.causes.isEmpty)
     }
 
-    @Test("if a member falls silent, the others are later by 3 s at most", arguments: [0, 1, 11, 21, 22])
+    @Test("if a member falls silent, the others are later by 3 s at most", arguments: [0, 11, 22])
     func silent(member: Int) {
         let (times, simulation) = run { $0.deaths = [(member, 150, .silent)] }
         print("figure: \(member) silent: later by \(last(times, besides: member) - Self.usual) s")
@@ -63,7 +63,7 @@ struct FigureTests {
         #expect(simulation.causes.isEmpty)
     }
 
-    @Test("if a member has a tenth of the rate, the others are later by 3 s at most", arguments: [0, 1, 5, 11, 21, 22])
+    @Test("if a member has a tenth of the rate, the others are later by 3 s at most", arguments: [0, 1, 11, 22])
     func slow(member: Int) {
         let (times, simulation) = run { simulation in
             simulation.hosts[member].down = 1.25e6

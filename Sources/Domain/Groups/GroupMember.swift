@@ -30,6 +30,9 @@ package struct GroupMember: Sendable {
         var token: Token
         /// How often it was made again.
         var renewals: Int
+        /// When it was made, and the blocks that the member had then.
+        var made: ContinuousClock.Instant
+        var had: Int
     }
 
     package let peer: PeerID

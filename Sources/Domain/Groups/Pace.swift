@@ -7,6 +7,9 @@ struct Pace {
 
     /// Blocks that the member has.
     private(set) var has = 0
+    /// Blocks that it had one heartbeat before: heartbeats of two members come at different times, so this number is compared
+    /// with the last one of the member after it.
+    private(set) var hadBefore = 0
     /// The best rate so far, in blocks a second.
     var best = 0.0
     /// Since when the member has been suspect without a break.
@@ -18,10 +21,17 @@ struct Pace {
     init(window: Duration) { self.window = window }
 
     mutating func note(has: Int, at now: ContinuousClock.Instant) {
+        hadBefore = self.has
         self.has = has
         samples.append(Sample(at: now, has: has))
         while samples.count > 1, samples[1].at <= now - window { samples.removeFirst() }
         if let rate = rate(at: now) { best = max(best, rate) }
+    }
+
+    /// Forgets all rates: the sender's rate has another number of chains.
+    mutating func forgetRates() {
+        samples = samples.suffix(1)
+        best = 0
     }
 
     /// Blocks a second over the window; nil for a member that has been known for a shorter time.

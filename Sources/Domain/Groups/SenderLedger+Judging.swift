@@ -19,7 +19,7 @@ extension SenderLedger {
         guard let link = members[member].link else { return }
         switch trouble {
         case .broken where link.renewals < limits.renewals:
-            makeLink(to: member, from: link.from, renewals: link.renewals + 1)
+            makeLink(to: member, from: link.from, renewals: link.renewals + 1, at: now)
         case .broken, .unreachable:
             blame(member, .unreachable, &actions)
         case .wrong:
@@ -55,31 +55,43 @@ extension SenderLedger {
         if position == chains[index].count - 1 { return leave(member, cause, &actions) }
         chains.append(Array(chains[index][position...]))
         chains[index].removeSubrange(position...)
-        for each in members.indices { members[each].pace.best = 0 }
+        for each in members.indices { members[each].pace.forgetRates() }
     }
 
     /// Takes the slow member out that the others wait for.
     mutating func findSlow(_ actions: inout [SenderAction], at now: ContinuousClock.Instant) {
-        var slow: Int?
-        for chain in chains {
-            for (position, member) in chain.enumerated() {
-                guard isSuspect(member, position, in: chain, at: now) else {
-                    members[member].pace.suspectSince = nil
-                    continue
-                }
-                let since = members[member].pace.suspectSince ?? now
-                members[member].pace.suspectSince = since
-                // Those before a slow one are slow, too, because their rings are full: the last one is the cause.
-                if now - since >= limits.suspicion { slow = member }
-            }
-        }
+        // Those before a slow one are slow, too, because their rings are full: the last one is the cause.
+        let slow = chains.compactMap { lastSlow(in: $0, at: now) }.last
         if let slow {
             let isHead = members[slow].link?.from == nil
             if isHead { judging.slowHeads += 1 }
-            blame(slow, .slow, &actions)
-            place(&actions, at: now)
+            if !isHead || judging.slowHeads < 2 || members[slow].pace.rate(at: now) == 0 {
+                blame(slow, .slow, &actions)
+                place(&actions, at: now)
+            }
         }
         compareHeads(&actions, at: now)
+    }
+
+    private mutating func lastSlow(in chain: [Int], at now: ContinuousClock.Instant) -> Int? {
+        var slow: Int?
+        for (position, member) in chain.enumerated() {
+            guard isSuspect(member, position, in: chain, at: now), let link = members[member].link else {
+                members[member].pace.suspectSince = nil
+                continue
+            }
+            // A link on which nothing has come may still be dialled: its end is known when three heartbeats more are over.
+            // Until then those before wait for it, and nobody is judged.
+            if members[member].has == link.had, now < link.made + limits.dial + limits.beat * 3 {
+                for before in chain[...position] { members[before].pace.suspectSince = nil }
+                slow = nil
+                continue
+            }
+            let since = members[member].pace.suspectSince ?? now
+            members[member].pace.suspectSince = since
+            if now - since >= limits.suspicion { slow = member }
+        }
+        return slow
     }
 
     private func isSuspect(_ member: Int, _ position: Int, in chain: [Int], at now: ContinuousClock.Instant) -> Bool {
@@ -88,10 +100,13 @@ extension SenderLedger {
         else { return false }
         let isHead = position == 0
         // A head that has not reported is behind; later it waits only for blocks that the sender has read.
-        let before = isHead ? (feeds[link.epoch]?.report == nil ? blocks : hashed) : members[chain[position - 1]].has
+        let before =
+            isHead ? (feeds[link.epoch]?.report == nil ? blocks : hashed) : members[chain[position - 1]].pace.hadBefore
         let lag = before - members[member].has
         if rate == 0 { return lag > 0 }
-        guard lag >= (isHead ? 1 : limits.lag), !isHead || judging.slowHeads < 2 else { return false }
+        guard lag >= (isHead ? 1 : limits.lag) else { return false }
+        // Heads of several chains share the rate of the sender.
+        if isHead, judging.slowHeads >= 2 || chains.count > 1 { return false }
         let others = isHead ? chains.joined().filter { $0 != member } : Array(chain[..<position])
         let rates = others.map { members[$0].pace.best }.sorted()
         return rates.isEmpty ? false : rate < rates[rates.count / 2] / 2
@@ -112,7 +127,7 @@ extension SenderLedger {
         guard !judging.hasMovedHead, let began = judging.began, now >= began + limits.suspicion else { return }
         judging.hasMovedHead = true
         guard chains.count == 1, chains[0].count >= GroupLimits.minimumMembers, let tail = chains[0].last,
-            !chains[0].contains(where: { members[$0].pace.suspectSince != nil }),
+            chains[0].allSatisfy({ members[$0].has > 0 && members[$0].pace.suspectSince == nil }),
             members[tail].canFeed, members[tail].state == .placed, let head = chains[0].first,
             let rate = members[head].pace.rate(at: now), rate > 0,
             Double(blocks - members[head].has) / rate >= limits.suspicion / .seconds(1)

@@ -17,14 +17,14 @@ package struct SenderLedger: Sendable {
     /// Members by their numbers, from the head to the tail. None is empty.
     package internal(set) var chains: [[Int]] = []
     let limits: GroupLimits
-    private let own: PeerID
-    private var tokens: any TokenSource
+    let own: PeerID
+    var tokens: any TokenSource
     var stage = Stage.gathering
     /// The terms of the members of all chains.
     private var terms: Int?
-    private var lastEpoch: Epoch = 0
+    var lastEpoch: Epoch = 0
     /// By the epochs of their links: one for each head.
-    private(set) var feeds: [Epoch: Feed] = [:]
+    var feeds: [Epoch: Feed] = [:]
     /// Blocks that were read and hashed.
     private(set) var hashed = 0
 
@@ -129,65 +129,6 @@ package struct SenderLedger: Sendable {
         members[member].pace.note(has: 0, at: now)
     }
 
-    // MARK: Placing
-
-    /// Makes the links that the chains need, and tells the members whose neighbours have changed.
-    mutating func place(_ actions: inout [SenderAction], at now: ContinuousClock.Instant) {
-        for chain in chains {
-            var from: Int?
-            for member in chain {
-                if members[member].link.map({ $0.from != from }) ?? true {
-                    makeLink(to: member, from: from, renewals: 0)
-                }
-                from = member
-            }
-        }
-        let heads = chains.compactMap(\.first).compactMap { asNext($0) }
-        for (link, feed) in feeds.sorted(by: { $0.key < $1.key }) where !heads.contains(where: { $0.link == link }) {
-            if !feed.isOver { actions.append(.hangUp(link: link)) }
-            feeds[link] = nil
-        }
-        for chain in chains {
-            // From the tail to the head: a member knows a token before the one before it dials.
-            var follower: Int?
-            for member in chain.reversed() {
-                tell(member, next: follower, &actions)
-                follower = member
-            }
-        }
-        for head in heads where feeds[head.link] == nil {
-            feeds[head.link] = Feed(head, limits: limits, at: now)
-            actions.append(.dial(head))
-        }
-        for member in members.indices { members[member].pace.suspectSince = nil }
-        giveDigests(&actions)
-    }
-
-    mutating func makeLink(to member: Int, from: Int?, renewals: Int) {
-        lastEpoch += 1
-        members[member].link = GroupMember.Link(
-            epoch: lastEpoch, from: from, token: tokens.makeToken(), renewals: renewals)
-    }
-
-    /// The member as the next of another one.
-    private func asNext(_ member: Int) -> Place.Next? {
-        guard let link = members[member].link, let terms = members[member].terms else { return nil }
-        return Place.Next(
-            link: link.epoch, peer: members[member].peer, token: link.token, addresses: terms.addresses,
-            port: terms.port)
-    }
-
-    private mutating func tell(_ member: Int, next follower: Int?, _ actions: inout [SenderAction]) {
-        guard let link = members[member].link else { return }
-        let next = follower.flatMap { asNext($0) }
-        guard members[member].placed != [link.epoch, next?.link] else { return }
-        members[member].placed = [link.epoch, next?.link]
-        lastEpoch += 1
-        let previous = Place.Previous(
-            link: link.epoch, peer: link.from.map { members[$0].peer } ?? own, token: link.token)
-        actions.append(.tell(.place(Place(epoch: lastEpoch, previous: previous, next: next)), member: member))
-    }
-
     // MARK: Blocks
 
     /// The caller has read and hashed all blocks below this one. A number that is not larger changes nothing.
@@ -198,7 +139,7 @@ package struct SenderLedger: Sendable {
         return actions
     }
 
-    private mutating func giveDigests(_ actions: inout [SenderAction]) {
+    mutating func giveDigests(_ actions: inout [SenderAction]) {
         for member in chains.joined() {
             let range =
                 members[member]
