@@ -1,5 +1,6 @@
-import Groups
 import Sharing
+
+@testable import Groups
 
 /// A sender and its members over simulated links, with a simulated clock in microseconds.
 ///
@@ -302,7 +303,9 @@ final class GroupSimulation {
         while let block = connections[link]?.nextToSend() {
             guard let (from, to) = connections[link].map({ ($0.from, $0.to) }), isAlive(from) else { return }
             passed += 1
-            if from == nil { carryOut(sender.hashed(below: block + 1)) }
+            if from == nil, block >= sender.hashed {
+                carryOut(sender.hashed(below: block + max(1, limits.ring / 16)))
+            }
             let rate = from.map { hosts[$0].up } ?? senderHost.up
             let left = max(now, from.map { hosts[$0].upFree } ?? senderHost.upFree) + Int(Self.bytes / rate)
             let came = max(left, hosts[to].downFree + Int(Self.bytes / hosts[to].down))

@@ -1,4 +1,4 @@
-/// What a member may dial because a sender says so (`Group.md`, section 4; security rule 24).
+/// Selects the addresses that a member dials for a sender (`Group.md`, section 4; security rule 24).
 ///
 /// A hostile sender must not be able to use a member to reach services of its own machine, or machines of other networks.
 package struct DialRule: Hashable, Sendable {

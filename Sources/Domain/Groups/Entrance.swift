@@ -95,7 +95,7 @@ struct Entrance {
         }
     }
 
-    /// Ends what has waited too long.
+    /// Refuses connections that have waited too long, and forgets an old token.
     mutating func expire(at now: ContinuousClock.Instant) -> [Answer] {
         if case .expecting(let previous, let until) = state, until <= now { state = .spent(previous) }
         let over = early.filter { $0.until <= now }

@@ -55,7 +55,7 @@ package struct GroupLimits: Hashable, Sendable {
     package var suspicion: Duration = .seconds(2)
     /// Time from the move of a head to the tail until its rate is compared with that of the new head.
     package var comparison: Duration = .milliseconds(600)
-    /// Blocks by which a suspect is behind the member before it.
+    /// A suspect is behind the member before it by so many blocks at least.
     package var lag = 8
 
     // MARK: Excesses

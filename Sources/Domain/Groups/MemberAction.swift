@@ -1,4 +1,4 @@
-/// What the caller of a `MemberLedger` does. Actions are done in their order.
+/// A task for the caller of a `MemberLedger`. Actions are done in their order.
 package enum MemberAction: Hashable, Sendable {
     /// Answer the connection by `101`: blocks come on it.
     case accept(connection: UInt64, link: Epoch)

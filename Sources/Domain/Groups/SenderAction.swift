@@ -1,4 +1,4 @@
-/// What the caller of a `SenderLedger` does. Actions are done in their order. A member is its number in the group.
+/// A task for the caller of a `SenderLedger`. Actions are done in their order. A member is its number in the group.
 package enum SenderAction: Hashable, Sendable {
     /// Write this on the member's control connection.
     case tell(SenderMessage, member: Int)
@@ -7,11 +7,11 @@ package enum SenderAction: Hashable, Sendable {
     /// End the connection of a link, or stop dialling. No event of it follows.
     case hangUp(link: Epoch)
     /// Read these blocks and write them to the head, after those before. A block that is read for the first time is
-    /// hashed, and reported by `hashed`.
+    /// hashed, and reported by `hashed` before it is written; several together make fewer messages.
     case pass(Range<Int>, link: Epoch)
     /// Begin an ordinary stream to this member; the ordinary resuming finds what it has.
     case serve(member: Int, LeaveCause)
-    /// The member is gone: the ordinary retrying of a sending goes on with it.
+    /// The member is gone: the sending to it is retried as usual.
     case lost(member: Int)
     /// Each member has an outcome. No action follows.
     case end
@@ -27,7 +27,7 @@ package enum MemberAnswer: Hashable, Sendable {
     case no
 }
 
-/// What a sender knows of a member that may relay.
+/// The facts about a member that may relay.
 package struct MemberTerms: Hashable, Sendable {
     /// Equal for members with the same verdict on every item and the same digest. The caller numbers them.
     package var terms: Int

@@ -81,7 +81,7 @@ extension SenderLedger {
                 continue
             }
             // A link on which nothing has come may still be dialled: its end is known when three heartbeats more are over.
-            // Until then those before wait for it, and nobody is judged.
+            // Those before it wait for it, so none of them is judged until then.
             if members[member].has == link.had, now < link.made + limits.dial + limits.beat * 3 {
                 for before in chain[...position] { members[before].pace.suspectSince = nil }
                 slow = nil

@@ -17,6 +17,6 @@ package struct Token: Hashable, Sendable {
 
 /// Makes the tokens of a sender. The real one asks the system for random numbers; that of tests counts.
 package protocol TokenSource: Sendable {
-    /// A token that nobody can guess, another one each time.
+    /// Makes another token each time. No peer can guess it.
     mutating func makeToken() -> Token
 }
