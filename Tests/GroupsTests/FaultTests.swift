@@ -74,6 +74,22 @@ struct FaultTests {
         #expect(simulation.causes == [4: .slow, 3: .slow])
     }
 
+    /// A ring that waits for the next only would have lost the blocks that the next but one needs.
+    @Test("a death before a member that lags makes no gap")
+    func lagging() {
+        var limits = GroupLimits()
+        limits.ring = 16
+        for has in stride(from: 40, to: 120, by: 10) {
+            let simulation = GroupSimulation(members: 5, blocks: 200, limits: limits)
+            simulation.hosts[3].down = 8e6
+            simulation.deaths = [(2, has, .killed)]
+            simulation.allAnswer()
+            simulation.run()
+            #expect(simulation.faults == [] && simulation.causes == [:], "\(has)")
+            #expect(simulation.headDials == 1, "\(has)")
+        }
+    }
+
     @Test("a slow sender is no fault of its members")
     func slowSender() {
         let simulation = run(blocks: 400) { $0.senderHost.up = 2e6 }

@@ -109,7 +109,8 @@ final class GroupSimulation {
     private(set) var isOver = false
     private var isSenderDead = false
     private(set) var causes: [Int: LeaveCause] = [:]
-    private(set) var passed = 0
+    /// Links that the sender has dialled: one for each chain that has begun, if no head ends.
+    private(set) var headDials = 0
     /// Deaths at a number of blocks that the member has.
     var deaths: [(member: Int, has: Int, death: Death)] = []
 
@@ -302,7 +303,6 @@ final class GroupSimulation {
     private func pump(_ link: Epoch) {
         while let block = connections[link]?.nextToSend() {
             guard let (from, to) = connections[link].map({ ($0.from, $0.to) }), isAlive(from) else { return }
-            passed += 1
             if from == nil, block >= sender.hashed {
                 carryOut(sender.hashed(below: block + max(1, limits.ring / 16)))
             }
@@ -344,7 +344,9 @@ final class GroupSimulation {
         for action in actions where !isSenderDead {
             switch action {
             case .tell(let message, let member): add(.toMember(member, message))
-            case .dial(let next): dial(next, from: nil)
+            case .dial(let next):
+                headDials += 1
+                dial(next, from: nil)
             case .hangUp(let link): hangUp(link, by: nil)
             case .pass(let range, let link):
                 connections[link]?.queue.append(range)
