@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Groups
@@ -88,6 +89,36 @@ struct FaultTests {
             #expect(simulation.faults == [] && simulation.causes == [:], "\(has)")
             #expect(simulation.headDials == 1, "\(has)")
         }
+    }
+
+    @Test("at 1 Gbit/s, where a heartbeat is 190 blocks old, nobody is taken for slow")
+    func fast() {
+        let simulation = run(5, blocks: 4_000) { simulation in
+            simulation.senderHost.up = 125e6
+            for member in simulation.hosts.indices {
+                (simulation.hosts[member].up, simulation.hosts[member].down) = (125e6, 125e6)
+            }
+        }
+        let last = simulation.hosts.compactMap(\.doneAt).max() ?? .max
+        #expect(Double(last) <= 1.1 * 4_000 * 65_536 / 125)
+        #expect(simulation.causes == [:])
+    }
+
+    @Test("rates that change by a third are not slow", arguments: 1...4 as ClosedRange<UInt64>)
+    func noise(seed: UInt64) {
+        var dice = SeededNumbers(seed: seed)
+        let simulation = run(6, blocks: 700) { simulation in
+            for time in stride(from: 0, to: 8_000_000, by: 200_000) {
+                for member in simulation.hosts.indices {
+                    let up = Double.random(in: 8.4e6...16.6e6, using: &dice)
+                    let down = Double.random(in: 8.4e6...16.6e6, using: &dice)
+                    simulation.at(time) {
+                        (simulation.hosts[member].up, simulation.hosts[member].down) = (up, down)
+                    }
+                }
+            }
+        }
+        #expect(simulation.causes == [:])
     }
 
     @Test("a slow sender is no fault of its members")

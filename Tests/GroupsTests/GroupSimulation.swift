@@ -144,7 +144,9 @@ final class GroupSimulation {
             let rule = DialRule(
                 subnets: [Subnet(.v4(0x0A00_0000), prefixLength: 24)], own: [.v4(0x0A00_0001 + UInt32(member))])
             members[member] = MemberLedger(blocks: blocks, rule: rule, limits: limits, at: time)
-            tick(member)
+            // Heartbeats of different members come at different times.
+            hosts[member].nextTick = now + member * 37_000 % 100_000
+            events.add(.tickMember(member), at: hosts[member].nextTick)
         }
         carryOut(sender.answered(member, answer, at: time))
     }
