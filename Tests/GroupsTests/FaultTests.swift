@@ -46,6 +46,13 @@ struct FaultTests {
         #expect(simulation.causes == [3: .unreachable])
     }
 
+    @Test("a receipt that takes long is waited for")
+    func receipts() {
+        let simulation = run { $0.storing = 8_000_000 }
+        #expect(simulation.sender.members.allSatisfy { $0.state == .received })
+        #expect(simulation.hosts.allSatisfy { $0.end == .whole })
+    }
+
     @Test("two rooms that cannot reach each other become two chains, and one member gets its own stream")
     func rooms() {
         let simulation = run(12, blocks: 1_000) { simulation in
@@ -58,7 +65,7 @@ struct FaultTests {
 
     @Test("a relay that passes nothing on costs its neighbour the chain, and leaves when the next one waits, too")
     func stall() {
-        let simulation = run { $0.hosts[3].vice = .stalls }
+        let simulation = run(blocks: 400) { $0.hosts[3].vice = .stalls }
         #expect(simulation.causes == [4: .slow, 3: .slow])
     }
 

@@ -23,6 +23,8 @@ final class GroupSimulation {
         case shuns
         /// Says that its next needs a block that it no longer has.
         case forgets
+        /// Reports nothing to the one before.
+        case mutes
         /// Reports to the one before that all after it have everything.
         case flatters
     }
@@ -42,6 +44,7 @@ final class GroupSimulation {
         case closed(Epoch, atFeeder: Bool)
         case controlClosed(Int)
         case senderClosed(Int)
+        case storedAll(Int)
         case receipt(Int)
         case served(Int)
         case read(Int, Epoch)
@@ -105,6 +108,8 @@ final class GroupSimulation {
     private var connections: [Epoch: Connection] = [:]
     private var peers: [PeerID: Int] = [:]
     private var servingFree = 0
+    /// Microseconds from the last block of a member to its receipt.
+    var storing = 50_000
     private(set) var faults: [String] = []
     private(set) var isOver = false
     private var isSenderDead = false
@@ -247,6 +252,11 @@ final class GroupSimulation {
             carryOut(sender.closed(member: member, at: time))
         case .senderClosed(let member):
             carryOut(members[member].senderClosed(), member)
+        case .storedAll(let member):
+            if isAlive(member) {
+                add(.receipt(member))
+                carryOut(members[member].receiptSent(), member)
+            }
         case .receipt(let member):
             if isAlive(member) { carryOut(sender.receipt(member, at: time)) }
         case .served(let member):
@@ -339,7 +349,7 @@ final class GroupSimulation {
         }
         guard isAlive(member), members[member].has == blocks, hosts[member].doneAt == nil else { return }
         hosts[member].doneAt = now
-        add(.receipt(member), after: 50_000)
+        add(.storedAll(member), after: storing)
     }
 
     private func carryOut(_ actions: [SenderAction]) {
@@ -402,6 +412,7 @@ final class GroupSimulation {
                 connections[link]?.queue.append(range)
                 pump(link)
             case .report(let report, let link):
+                if hosts[member].vice == .mutes { break }
                 let isLie = hosts[member].vice == .flatters
                 add(.report(link, isLie ? Report(has: report.has, next: blocks) : report))
             case .tell(let message):

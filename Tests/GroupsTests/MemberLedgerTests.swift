@@ -280,6 +280,8 @@ struct MemberLedgerTests {
         var member = linked(blocks: 1)
         #expect(member.received(0, link: 1, isRight: true).contains(.tell(.beat(has: 1))))
         #expect(member.stage == .whole)
-        #expect(end(member.receive(.end, at: start)) == .whole)
+        #expect(member.receive(.end, at: start) == [.hangUp(link: 1), .forget(below: 1)])
+        #expect(member.tick(at: start) == [.tell(.beat(has: 1))])
+        #expect(end(member.receiptSent()) == .whole)
     }
 }

@@ -237,6 +237,7 @@ struct SenderLedgerTests {
     @Test("a member that is silent for 2 s is lost, and not before")
     func silence() {
         var sender = running(4)
+        _ = sender.dialled(link(sender, to: 0), isOpen: true, at: start)
         for tenth in 1...20 {
             let now = start + .milliseconds(100 * tenth)
             for member in [0, 2, 3] { _ = sender.receive(.beat(has: 0), from: member, at: now) }
@@ -244,6 +245,25 @@ struct SenderLedgerTests {
             _ = sender.tick(at: now)
         }
         #expect(sender.members[1].state == .lost)
+        #expect(sender.chains == [[0, 2, 3]])
+    }
+
+    @Test("a head that is not reached within 2 s leaves")
+    func dialling() {
+        var sender = running(4)
+        let head = link(sender, to: 0)
+        #expect(beat(&sender, until: 20).contains(.hangUp(link: head)))
+        #expect(sender.members[0].state == .alone(.unreachable))
+        #expect(sender.chains == [[1, 2, 3]])
+    }
+
+    @Test("a member with its receipt that leaves needs no stream of its own")
+    func received() {
+        var sender = running(4)
+        _ = sender.receive(.beat(has: 100), from: 1, at: start)
+        _ = sender.receipt(1, at: start)
+        _ = sender.receive(.leaving, from: 1, at: start)
+        #expect(sender.members[1].state == .received)
         #expect(sender.chains == [[0, 2, 3]])
     }
 

@@ -26,7 +26,7 @@ package enum MemberAction: Hashable, Sendable {
 
 /// How the part of a member ended. In each case it keeps the blocks that it has.
 package enum MemberEnd: Hashable, Sendable {
-    /// It has all blocks, and so have the others of its chain.
+    /// It has all blocks, and so have the others of its chain; its receipt was sent.
     case whole
     /// The sender took it out: a stream of its own follows.
     case out(LeaveCause)

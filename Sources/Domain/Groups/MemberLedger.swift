@@ -3,8 +3,8 @@ package import Sharing
 /// One member of a group, without I/O and clock: events come as calls with their time, and each returns actions.
 ///
 /// ```
-/// waiting ─place─▶ placed ─last block─▶ whole ─end─▶ ended
-///    └──── out, silence of the sender, its fault, its end ────▶
+/// waiting ─place─▶ placed ─last block─▶ whole ─end, and its receipt─▶ ended
+///    └──── out, silence of the sender, its fault, its end ─────────────▶
 /// ```
 ///
 /// It has an `Entrance` for the previous, a `BlockRing`, and a `Feed` for the next. The caller reads a block only below the
@@ -35,6 +35,10 @@ package struct MemberLedger: Sendable {
     private var readable = 0
     /// The last report to the present previous.
     private var told: Report?
+
+    /// Whether the sender has ended the chain: then only heartbeats follow, until the receipt.
+    private var isReleased = false
+    private var hasSentReceipt = false
 
     /// When the sender was last heard.
     private var heard: ContinuousClock.Instant
@@ -83,7 +87,10 @@ package struct MemberLedger: Sendable {
             case .out(let cause): return end(.out(cause))
             case .end:
                 guard stage == .whole else { throw .earlyEnd }
-                return end(.whole)
+                isReleased = true
+                if hasSentReceipt { return end(.whole) }
+                endLinks(&actions)
+                return actions + [.forget(below: blocks)]
             }
         } catch {
             return end(.fault(error))
@@ -229,6 +236,12 @@ package struct MemberLedger: Sendable {
         return [.tell(.trouble(.broken, link: link))]
     }
 
+    /// This machine's receiver has stored all items, and the receipt was written to the sender.
+    package mutating func receiptSent() -> [MemberAction] {
+        hasSentReceipt = true
+        return !hasEnded && isReleased ? end(.whole) : []
+    }
+
     /// This machine's own user, receiver or disk ends its part.
     package mutating func leave() -> [MemberAction] {
         hasEnded ? [] : [.tell(.leaving)] + end(.left)
@@ -280,11 +293,15 @@ package struct MemberLedger: Sendable {
 
     private mutating func end(_ end: MemberEnd) -> [MemberAction] {
         var actions: [MemberAction] = []
+        endLinks(&actions)
+        stage = .ended(end)
+        return actions + [.end(end)]
+    }
+
+    private mutating func endLinks(_ actions: inout [MemberAction]) {
         if entrance.hasConnection, let link = entrance.link { actions.append(.hangUp(link: link)) }
         if let feed, !feed.isOver { actions.append(.hangUp(link: feed.next.link)) }
         carryOut(entrance.shut(), &actions)
         feed = nil
-        stage = .ended(end)
-        return actions + [.end(end)]
     }
 }

@@ -2,7 +2,7 @@
 package enum SenderAction: Hashable, Sendable {
     /// Write this on the member's control connection.
     case tell(SenderMessage, member: Int)
-    /// Dial the head of a chain. The caller answers by `dialled`.
+    /// Dial the head of a chain. The caller answers by `dialled`, within `GroupLimits.dial`.
     case dial(Place.Next)
     /// End the connection of a link, or stop dialling. No event of it follows.
     case hangUp(link: Epoch)

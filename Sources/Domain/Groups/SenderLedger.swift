@@ -113,7 +113,9 @@ package struct SenderLedger: Sendable {
 
     /// A late member becomes the tail if the present tail still has the first block.
     private mutating func join(_ member: Int, _ actions: inout [SenderAction], at now: ContinuousClock.Instant) {
-        guard members[member].terms?.terms == terms else { return leave(member, .otherTerms, &actions) }
+        guard chains.isEmpty || members[member].terms?.terms == terms else {
+            return leave(member, .otherTerms, &actions)
+        }
         // The last heartbeat of the tail is older than its ring.
         let index = chains.firstIndex { chain in
             chain.last.map { members[$0].canFeed && members[$0].has <= limits.ring * 3 / 4 } ?? false
@@ -267,12 +269,12 @@ package struct SenderLedger: Sendable {
     }
 
     private mutating func lose(_ member: Int, _ actions: inout [SenderAction]) {
-        drop(member, members[member].hasReceipt ? .received : .lost)
+        drop(member, .lost)
         if members[member].state == .lost { actions.append(.lost(member: member)) }
     }
 
     private mutating func drop(_ member: Int, _ state: GroupMember.State) {
-        members[member].state = state
+        members[member].state = members[member].hasReceipt ? .received : state
         members[member].link = nil
         for index in chains.indices { chains[index].removeAll { $0 == member } }
         chains.removeAll(where: \.isEmpty)
@@ -320,6 +322,9 @@ package struct SenderLedger: Sendable {
         }
         for member in silent { lose(member, &actions) }
         if !silent.isEmpty { place(&actions, at: now) }
+        for (link, feed) in feeds.sorted(by: { $0.key < $1.key }) where feed.isDialling && feed.dialEnd <= now {
+            actions += [.hangUp(link: link)] + trouble(.unreachable, link: link, at: now)
+        }
         findSlow(&actions, at: now)
         settle(&actions, at: now)
         for member in members.indices where members[member].isConnected {
