@@ -35,7 +35,6 @@ struct FigureTests {
     @Test("20 MB come to 23 members within 1.3 of the time of one receiver")
     func classroom() {
         let (times, _) = run()
-        print("figure: 20 MB to 23: \(last(times)) s; one: \(Self.one) s; ratio \(last(times) / Self.one)")
         #expect(last(times) <= 1.3 * Self.one)
     }
 
@@ -43,14 +42,12 @@ struct FigureTests {
     func large() {
         let (times, _) = run(1_526)
         let one = 1_526 * 65_536 / 12.5e6
-        print("figure: 100 MB to 23: \(last(times)) s; ratio \(last(times) / one)")
         #expect(last(times) <= 1.1 * one)
     }
 
     @Test("if a member is killed, the others are later by 1 s at most", arguments: [0, 11, 22])
     func killed(member: Int) {
         let (times, simulation) = run { $0.deaths = [(member, 150, .killed)] }
-        print("figure: \(member) killed: later by \(last(times, besides: member) - Self.usual) s")
         #expect(last(times, besides: member) <= Self.usual + 1)
         #expect(simulation.causes.isEmpty)
     }
@@ -58,7 +55,6 @@ struct FigureTests {
     @Test("if a member falls silent, the others are later by 3 s at most", arguments: [0, 11, 22])
     func silent(member: Int) {
         let (times, simulation) = run { $0.deaths = [(member, 150, .silent)] }
-        print("figure: \(member) silent: later by \(last(times, besides: member) - Self.usual) s")
         #expect(last(times, besides: member) <= Self.usual + 3)
         #expect(simulation.causes.isEmpty)
     }
@@ -68,7 +64,6 @@ struct FigureTests {
         let (times, simulation) = run { simulation in
             simulation.hosts[member].down = 1.25e6
         }
-        print("figure: \(member) slow: later by \(last(times, besides: member) - Self.usual) s; \(simulation.causes)")
         #expect(last(times, besides: member) <= Self.usual + 3)
         #expect(simulation.causes.keys.allSatisfy { $0 == member })
     }
@@ -76,7 +71,6 @@ struct FigureTests {
     @Test("if a relay lies in one byte, the others are later by 1 s at most, and nobody keeps a wrong block")
     func liar() {
         let (times, simulation) = run { $0.hosts[11].vice = .corrupts }
-        print("figure: a liar: later by \(last(times) - Self.usual) s; \(simulation.causes)")
         let chain = times.indices.filter { simulation.causes[$0] == nil }
         #expect(chain.compactMap { times[$0] }.max() ?? .infinity <= Self.usual + 1)
     }

@@ -10,7 +10,7 @@ struct RandomTests {
     @Test("in any run each living member gets all blocks, none of them wrong, and the group ends")
     func runs() {
         // As for `brokenStory`: another number for a long search.
-        let orders = ProcessInfo.processInfo.environment["WAFT_ORDERS"].flatMap { UInt64($0) } ?? 200
+        let orders = ProcessInfo.processInfo.environment["WAFT_ORDERS"].flatMap { UInt64($0) } ?? 150
         for seed in 1...orders {
             var dice = SeededNumbers(seed: seed)
             var story: [String] = []
