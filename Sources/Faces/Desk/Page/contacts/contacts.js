@@ -52,7 +52,8 @@ function card(contact, opened) {
 	const blocking = blocked ? "unblock" : "block";
 	return h(`li.card${blocked ? ".isBlocked" : ""}`, cardHead(face({id, name}), h("h2", named(name)),
 		[blocked ? t("blocked") : limits(contact), h("br"),
-			dots(short(id), t("verified-" + contact.verifiedBy), when(contact.verifiedAt))]),
+			dots(short(id), t("verified-" + contact.verifiedBy), when(contact.verifiedAt),
+				contact.ends && t("until", {time: when(contact.ends)}))]),
 	fold(t("limits"), {open: opened.has(id), ontoggle: event => event.target.open ? opened.add(id) : opened.delete(id)},
 		limitsForm(contact, act),
 		h("p.row", button("rename", rename, "", id), button(blocking, () => act(blocking), "", id),

@@ -51,7 +51,6 @@ export function body(line) {
 	return [];
 }
 
-// A sentence instead of contents.
 export const sentence = (name, key) => h("div.empty", icon(name), h("p", t(key)));
 
 // The content itself, from the other origin; nothing for kinds that no browser shows.
