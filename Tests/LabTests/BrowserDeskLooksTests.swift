@@ -45,6 +45,12 @@ extension BrowserDeskTests {
             for window in windows {
                 try await browser.setWindow(window.width, window.height, isPhone: window.isPhone)
                 if browser.kind == .chromium { try await browser.setColors(window.look) }
+                // What comes or leaves is smaller meanwhile.
+                try await browser.wait(
+                    """
+                    document.getAnimations().every(each => each.playState !== "running" ||
+                        each.effect.getComputedTiming().endTime === Infinity)
+                    """)
                 // Only Chromium can be a phone with a finger.
                 let pixels = browser.kind == .chromium ? window.pixels : 24
                 let found: [String] = try await browser.script(
