@@ -13,6 +13,8 @@ package struct ContactSnapshot: Sendable {
     private let byName: [String: Int]
     private let bySkeleton: [String: [Int]]
     private let blocked: Set<PeerID>
+    /// Of the contacts that are not blocked; nil if none has an end.
+    private let firstEnd: WallTime?
 
     package static let empty = ContactSnapshot(contacts: [], blockedStrangers: [])
 
@@ -26,11 +28,12 @@ package struct ContactSnapshot: Sendable {
         byName = Dictionary(contacts.indices.map { (contacts[$0].name.key, $0) }) { first, _ in first }
         bySkeleton = Dictionary(grouping: contacts.indices) { NameFolding.skeleton(contacts[$0].name.text) }
         blocked = Set(blockedStrangers.map(\.id))
+        firstEnd = contacts.lazy.filter { !$0.isBlocked }.compactMap(\.ends).min()
     }
 
     /// Without the contacts whose end has come.
     func current(at now: WallTime) -> ContactSnapshot {
-        guard contacts.contains(where: { $0.hasEnded(at: now) }) else { return self }
+        guard let firstEnd, firstEnd <= now else { return self }
         return ContactSnapshot(
             contacts: contacts.filter { !$0.hasEnded(at: now) }, blockedStrangers: blockedStrangers, groups: groups)
     }
