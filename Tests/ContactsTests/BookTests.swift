@@ -270,8 +270,10 @@ struct GroupTests {
     @Test("a group and the groups are bounded")
     func bounds() throws {
         let book = place.book()
-        for number in 0...ContactBounds.members {
-            try book.allow(.numbered(number), named: try name("peer \(number)"), .sample)
+        try book.change { draft throws(ContactError) in
+            for number in 0...ContactBounds.members {
+                try draft.allow(.numbered(number), named: try ContactName("peer \(number)"), .sample)
+            }
         }
         let all = (0...ContactBounds.members).map { "peer \($0)" }
         let full = refusal {
