@@ -46,7 +46,7 @@ struct PairingsTests {
                 let place = follows.all.count
                 follows.record(place)
                 return all.indices.contains(place) ? .pairing(all[place]) : .refused("it is over")
-            case .answer, .close, .permit:
+            case .answer, .close, .permit, .withdraw:
                 asked.record(request)
                 return .done
             }

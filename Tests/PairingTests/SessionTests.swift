@@ -147,4 +147,22 @@ struct SessionTests {
         #expect(fault?.code == .wrongCode)
         #expect(duo.alice.standing(now: start).failures == [.mallory: 1])
     }
+
+    @Test("the side that has shown its proof and gets none was tried, however the other side ends it")
+    func tried() throws {
+        let code = PairingMethod.code(.made("271828182"))
+        for end in ["busy", "closed", "locked", "failed", "expired"] {
+            let (alice, bob) = (PairingGate(own: .alice), PairingGate(own: .bob))
+            try bob.open(code, until: after(60), now: start)
+            let (session, share) = try alice.initiate(with: .bob, code, exporter: exported(1), now: start)
+            #expect(!session.wasTried)
+            let (other, answer) = try bob.respond(to: share, from: .alice, exporter: exported(1), now: start)
+            let proof = try session.receive(answer, now: start).sent ?? []
+            #expect(session.wasTried && !session.isVerified)
+            let refused = Array(#"{"reason":"\#(end)","step":"refused","v":1}"#.utf8)
+            _ = fault { () throws(PairingError) in try session.receive(refused, now: start) }
+            #expect(session.wasTried, "\(end)")
+            #expect(try other.receive(proof, now: start).verified == .alice && other.isVerified && !other.wasTried)
+        }
+    }
 }

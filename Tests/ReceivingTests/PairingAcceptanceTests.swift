@@ -40,8 +40,8 @@ private struct Acceptance {
         try acceptance.open(PairingOpening(method: method, seconds: 600, name: name))
     }
 
-    func responder(_ peer: PeerID = .study) -> PairingResponder {
-        PairingResponder(acceptance, peer: peer) { _ in Self.exported }
+    func responder(_ peer: PeerID = .study, at address: DialAddress? = nil) -> PairingResponder {
+        PairingResponder(acceptance, peer: peer, at: address) { _ in Self.exported }
     }
 
     func initiator(_ method: PairingMethod = .compare, own: PeerID = .study) throws -> (PairingSession, [UInt8]) {
@@ -288,7 +288,7 @@ struct PairingAcceptanceTests {
     )
     func nameplates() throws {
         let test = Acceptance()
-        let asker = AddressKey(v4: 9)
+        let asker = "192.0.2.9"
         #expect(
             (0..<7).map { _ in test.acceptance.shows(nameplate: 7, to: asker) } == [
                 false, false, false, false, false, nil, nil,
@@ -301,7 +301,7 @@ struct PairingAcceptanceTests {
         #expect(test.acceptance.shows(nameplate: code.nameplate, to: asker) == nil)
         // All together 60 a minute, however many addresses there are.
         let answers = (0..<10_000).map { number in
-            test.acceptance.shows(nameplate: code.nameplate, to: AddressKey(v4: 1_000 + UInt32(number)))
+            test.acceptance.shows(nameplate: code.nameplate, to: "fd00::\(number)")
         }
         #expect(answers.count { $0 != nil } == 60 - 7)
         #expect(try test.acceptance.identityForAskers().peerID.short == opened.shownKey)
@@ -364,5 +364,41 @@ struct PairingAcceptanceTests {
         let end = try await test.standing(opened)
         #expect(end.phase == .failed && end.failure?.code == .lost, "\(end)")
         #expect(test.acceptance.desk.standing(now: .now).openUntil == nil)
+    }
+
+    @Test(
+        "each try that comes to nothing ends a code with the address of the machine, whatever it has sent",
+        arguments: ["twice", "ready", "off the curve", "silent"])
+    func spent(way: String) async throws {
+        let test = Acceptance()
+        let opened = try test.acceptance.open(
+            PairingOpening(.send, words: 2, people: 1, remembering: nil, seconds: 60))
+        let code = PairingCode(try SpokenCode(text: try #require(opened.code)), shownBySender: true)
+        let responder = test.responder(at: DialAddress(host: "192.0.2.9", port: 5))
+        let (_, first) = try test.initiator(.code(code))
+        var share = first
+        if way == "off the curve" {
+            let text = String(decoding: first, as: UTF8.self)
+            let point = try #require(text.firstMatch(of: /"value":"([0-9a-f]+)"/)).output.1
+            share = Array(text.replacing(point, with: "04" + String(repeating: "11", count: 64)).utf8)
+        }
+        _ = await responder.answer(PairingLetter(message: share))
+        switch way {
+        case "twice": _ = await responder.answer(PairingLetter(message: first))
+        case "ready": _ = await responder.answer(ready(port: 9_238))
+        case "silent": responder.end()
+        default: break
+        }
+        let end = try await test.standing(opened)
+        #expect(end.phase == .failed && end.address == "192.0.2.9", "\(end)")
+    }
+
+    @Test("a permit that its command withdraws lets nothing begin, and what has begun goes on")
+    func withdrawn() async throws {
+        let test = Acceptance()
+        let transfers = [TransferID(), TransferID()]
+        for transfer in transfers { test.acceptance.permits.give(transfer, from: .study, at: .now) }
+        _ = await test.acceptance.reply(to: .withdraw(transfer: transfers[0].text))
+        #expect(transfers.map { test.acceptance.permits.covers($0, from: .study, at: .now) } == [false, true])
     }
 }

@@ -68,14 +68,16 @@ package struct ArrivedLine: Line, Codable, Equatable {
     package var reason: String?
     package var cause: EndCause?
     @Unsaid package var isFailed: Bool
+    /// Items that did not come, and all of them.
+    @Unsaid package var missing: Int
+    @Unsaid package var count: Int
 
-    /// - Parameters:
-    ///   - fault: why the transfer failed; nil if it did not.
-    ///   - failures: why some of its items were not stored.
-    package init(_ transfer: TransferID, from peer: PeerID, _ fault: TransferError?, failures: String? = nil) {
+    /// - Parameter fault: why the transfer failed; nil if it did not.
+    package init(_ transfer: TransferID, from peer: PeerID, _ fault: TransferError?, _ receipt: Receipt? = nil) {
         from = peer.provenText.map { PersonFields(id: $0) }
         self.transfer = transfer.text
-        (reason, cause, isFailed) = (fault?.message ?? failures, fault?.cause, fault != nil)
+        (reason, cause, isFailed) = (fault?.message ?? receipt?.failures, fault?.cause, fault != nil)
+        (missing, count) = (receipt?.items.count { !$0.isStored } ?? 0, receipt?.items.count ?? 0)
     }
 }
 

@@ -56,9 +56,9 @@ final class EventRelay: Sendable {
                 return
             }
             tell(.answered(AnsweredLine(offer, from: sender(offer, peer), verdict.items, listsItems: true)))
-        case .reception(.ended(let transfer, let peer, _, let fault)):
+        case .reception(.ended(let transfer, let peer, let receipt, let fault)):
             progress.withLock { _ = $0.removeValue(forKey: transfer) }
-            tell(.ended(ArrivedLine(transfer, from: peer, fault)))
+            tell(.ended(ArrivedLine(transfer, from: peer, fault, receipt)))
         case .settings(let settings):
             tell(.settings(settings))
             guard settings.changedSettings?.contains("name") == true, var line = ready.withLock({ $0 }) else { return }

@@ -30,7 +30,7 @@ extension ReceiverEvent {
             let sender = person(arrival.peer, arrival.senderName)
             return .arrival(ArrivalLine(arrival, from: sender.fields).answered(answer), sender)
         case .reception(.ended(let transfer, let peer, let receipt, let fault)):
-            return .ended(ArrivedLine(transfer, from: peer, fault, failures: receipt.failures), receipt, peer)
+            return .ended(ArrivedLine(transfer, from: peer, fault, receipt), receipt, peer)
         case .remarked(let offer, let peer, let entry, let reason):
             let sender = person(peer, offer.senderName)
             return .altered(AlteredLine(offer, from: sender.fields, entry: entry, reason: reason), sender)

@@ -61,6 +61,8 @@ struct PairingMachine: Sendable {
         return comparison.shown
     }
 
+    var isVerified: Bool { if case .verified = state { true } else { false } }
+
     /// Whether the pairing is over, so that no further call has an effect.
     var isOver: Bool {
         switch state {

@@ -54,6 +54,12 @@ package final class PairingSession: Sendable {
     /// The string that the users compare; nil before the comparison and after the end.
     package var shown: ShortString? { state.withLock(\.machine.shown) }
 
+    /// Whether the peer has proved what it was to prove.
+    package var isVerified: Bool { state.withLock(\.machine.isVerified) }
+
+    /// Whether this side has given its proof, or a peer could have tested a guess otherwise, and the peer has proved nothing.
+    package var wasTried: Bool { state.withLock { $0.machine.isTry && !$0.machine.isVerified } }
+
     /// Takes a message of the peer.
     ///
     /// - Throws: `PairingError`: the pairing has ended, now or before.

@@ -13,6 +13,8 @@ package enum PairingRequest: Codable, Sendable, Equatable {
     case close(ticket: Int)
     /// Lets one transfer in, whose sender has proved by a spoken code to be the one that the user means.
     case permit(transfer: String, peer: String)
+    /// Lets it in no more, unless it has begun.
+    case withdraw(transfer: String)
 }
 
 /// How pairing mode is to be opened.

@@ -20,7 +20,8 @@ package protocol PairingAnswering: Sendable {
     ) -> any PairingResponding
 
     /// Whether this side shows a spoken code of this nameplate; nil if it has been asked too often.
-    func shows(nameplate: Int, to asker: AddressKey?) -> Bool?
+    /// - Parameter asker: its address, whole: the machines of a link have one /64, and all together are counted, too.
+    func shows(nameplate: Int, to asker: String?) -> Bool?
 
     /// The identity that is shown to those who ask for a nameplate. It tells nothing of this side.
     /// - Throws: `IdentityError`.

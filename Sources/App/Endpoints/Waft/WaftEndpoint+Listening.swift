@@ -100,7 +100,8 @@ extension WaftEndpoint {
             return await NameplateServer.serve(connection.output) { nameplate in
                 // Nil says that it was asked too often.
                 guard let pairing = host.pairing else { return false }
-                return pairing.shows(nameplate: nameplate, to: connection.place?.address)
+                let asker = connection.remoteAddress.flatMap { DialAddress(of: $0) }?.hostText
+                return pairing.shows(nameplate: nameplate, to: asker)
             }
         }
         let address = connection.remoteAddress.flatMap { DialAddress(of: $0) }

@@ -22,9 +22,9 @@ extension Codes {
         _ typed: Typed, _ search: Search, _ see: @escaping @Sendable (Step) -> Void
     ) async throws(WaftError) {
         try check(typed, for: search)
-        try await withReceiver { () throws(WaftError) in
+        try await withReceiver { (isOwn) throws(WaftError) in
             let initiator = try initiator()
-            try await taking(see) { arrivals in
+            try await taking(isOwn, see) { arrivals in
                 do {
                     let meeting = try await initiator.receive(typed.code, search.search) { transfer, peer in
                         arrivals.expect(transfer)
@@ -46,8 +46,8 @@ extension Codes {
     /// Shows a code, and receives the transfer of the machine that has typed it.
     /// - Throws: `WaftError`, as `receive` and `show`.
     package func receive(_ showing: Showing, _ see: @escaping @Sendable (Step) -> Void) async throws(WaftError) {
-        try await withReceiver { () throws(WaftError) in
-            try await taking(see) { arrivals in
+        try await withReceiver { (isOwn) throws(WaftError) in
+            try await taking(isOwn, see) { arrivals in
                 try await show(showing, .receive, see) { (guest) throws(WaftError) in
                     arrivals.expect(guest.transfer)
                 }
@@ -56,8 +56,10 @@ extension Codes {
     }
 
     /// Watches the receiver from before `begin` until the transfer that it expects is over.
+    /// - Parameter isOwn: whether the receiver ends with this command.
     private func taking(
-        _ see: @escaping @Sendable (Step) -> Void, _ begin: @escaping @Sendable (ExpectedArrivals) async throws -> Void
+        _ isOwn: Bool, _ see: @escaping @Sendable (Step) -> Void,
+        _ begin: @escaping @Sendable (ExpectedArrivals) async throws -> Void
     ) async throws(WaftError) {
         let arrivals = ExpectedArrivals()
         do {
@@ -75,20 +77,32 @@ extension Codes {
                 }
                 try await group.next()
             }
-        } catch let error as WaftError {
-            throw Task.isCancelled ? WaftError.interrupted : error
-        } catch is CancellationError {
-            throw WaftError.interrupted
         } catch {
-            throw WaftError(.unexpected, "\(error)")
+            try await withdraw(arrivals, isOwn)
+            if Task.isCancelled || error is CancellationError { throw .interrupted }
+            throw (error as? WaftError) ?? WaftError(.unexpected, "\(error)")
         }
     }
 
-    /// Runs `body` while a receiver of this home runs.
+    /// The command ends before the transfer: without it nothing begins any more.
+    /// - Throws: `WaftError` if a transfer that has begun goes on in the running receiver.
+    private func withdraw(_ arrivals: ExpectedArrivals, _ isOwn: Bool) async throws(WaftError) {
+        guard let (transfer, hasBegun) = arrivals.expected else { return }
+        // Another task, which is not cancelled, still reaches the receiver.
+        let request = ControlRequest.pairing(.withdraw(transfer: transfer.text))
+        let receiver = waft.receiver
+        await Task { _ = try? await receiver.ask(request) }.value
+        guard hasBegun, Task.isCancelled, !isOwn else { return }
+        throw WaftError(
+            .interrupted, "interrupted; the running receiver goes on with the transfer", hint: "waft transfers shows it"
+        )
+    }
+
+    /// Runs `body` while a receiver of this home runs. It gets whether that ends with `body`.
     func withReceiver<Result: Sendable>(
-        _ body: @escaping @Sendable () async throws(WaftError) -> Result
+        _ body: @escaping @Sendable (_ isOwn: Bool) async throws(WaftError) -> Result
     ) async throws(WaftError) -> Result {
-        if try await waft.receiver.askIfRunning(.status) != nil { return try await body() }
+        if try await waft.receiver.askIfRunning(.status) != nil { return try await body(false) }
         let receiver = waft.makeReceiver(visibility: .off, observe: { _ in })
         do {
             return try await withThrowingTaskGroup(of: Result?.self) { group in
@@ -101,7 +115,7 @@ extension Codes {
                     while try await waft.receiver.askIfRunning(.status) == nil {
                         try await Task.sleep(for: .milliseconds(10))
                     }
-                    return try await body()
+                    return try await body(true)
                 }
                 guard let result = try await group.next(), let result else {
                     throw WaftError.interrupted
@@ -135,6 +149,11 @@ private final class ExpectedArrivals: Sendable {
 
     func expect(_ transfer: TransferID) { state.withLock { $0.transfer = transfer } }
 
+    /// The expected transfer, and whether it has begun and is not over.
+    var expected: (TransferID, hasBegun: Bool)? {
+        state.withLock { state in state.transfer.map { ($0, state.hasBegun && state.fault == nil && !state.isOver) } }
+    }
+
     /// The steps of the expected transfer in an event of the receiver.
     func steps(of event: ControlEvent) -> [Codes.Step] {
         state.withLock { state in
@@ -145,7 +164,9 @@ private final class ExpectedArrivals: Sendable {
             case .arrival(let line) where line.transfer == transfer: step = .arrived(line)
             case .ended(let line) where line.transfer == transfer:
                 step = .ended(line)
-                (state.isOver, state.fault) = (!line.isFailed, line.isFailed ? line : nil)
+                // A sender that has taken it back does not come again.
+                state.isOver = !line.isFailed || line.cause == .senderCancelled
+                state.fault = line.isFailed || line.missing > 0 ? line : nil
                 state.news.send(())
                 return [step]
             default: return []
@@ -163,7 +184,10 @@ private final class ExpectedArrivals: Sendable {
             let (isOver, fault, hasBegun, news) = state.withLock { state in
                 (state.isOver, state.fault, state.hasBegun, state.news.watch())
             }
-            if isOver { return }
+            if isOver {
+                guard let fault else { return }
+                throw Self.failure(fault)
+            }
             let limit: Duration? = fault != nil ? resuming : hasBegun ? nil : beginning
             let timer = limit.map { limit in
                 Task {
@@ -178,12 +202,20 @@ private final class ExpectedArrivals: Sendable {
             guard await timer?.value == true,
                 state.withLock({ !$0.isOver && $0.fault == fault && $0.hasBegun == hasBegun })
             else { continue }
-            if let fault {
-                throw WaftError(.unreachable, "the transfer broke off: \(fault.reason ?? "the connection was lost")")
-            }
+            if let fault { throw Self.failure(fault) }
             throw WaftError(
                 .noAnswer, "the sender does not begin",
                 hint: "its terminal says why; a firewall here may close the port: waft doctor")
         }
+    }
+
+    private static func failure(_ end: ArrivedLine) -> WaftError {
+        if end.isFailed {
+            return WaftError(.unreachable, "the transfer broke off: \(end.reason ?? "the connection was lost")")
+        }
+        return WaftError(
+            .contentChanged,
+            "\(end.missing) of \(end.count) items did not come\(end.reason.map { ": \($0)" } ?? "; the sender says why")"
+        )
     }
 }

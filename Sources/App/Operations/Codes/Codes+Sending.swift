@@ -17,7 +17,7 @@ extension Codes {
     package func send(
         _ showing: Showing, _ options: SendOptions, _ see: @escaping @Sendable (Step) -> Void, send: @escaping Sending
     ) async throws(WaftError) -> WaftExit {
-        try await withReceiver { () throws(WaftError) in
+        try await withReceiver { (_) throws(WaftError) in
             try await withTaskGroup(of: Result<WaftExit, WaftError>.self) { group -> Result<WaftExit, WaftError> in
                 var ends: [Result<WaftExit, WaftError>] = []
                 do throws(WaftError) {

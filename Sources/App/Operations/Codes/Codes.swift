@@ -134,7 +134,12 @@ package struct Codes: Sendable {
                 method, words: showing.words, people: missing,
                 remembering: showing.remembering.map { $0 / .seconds(1) },
                 seconds: seconds)
-            let opened = try Self.standing(in: try await waft.receiver.ask(.pairing(.open(opening))))
+            let reply = try await waft.receiver.ask(.pairing(.open(opening)))
+            if case .refused(let reason) = reply {
+                throw WaftError(
+                    .declined, reason, hint: "a machine shows one code at a time: wait until that command ends")
+            }
+            let opened = try Self.standing(in: reply)
             see(
                 .open(
                     PairingOpenLine(
@@ -148,8 +153,8 @@ package struct Codes: Sendable {
             }
             if end.phase == .met { return }
             let failure = end.failure ?? PairingEndError(.failed, "the receiver does not say why")
-            guard failure.code != .noAnswer, end.address != nil else {
-                guard missing < showing.people, failure.code == .noAnswer else { throw WaftError(code: failure) }
+            guard end.address != nil else {
+                guard missing < showing.people, failure == .nobodyCame else { throw WaftError(code: failure) }
                 throw WaftError(
                     .noAnswer, "only \(showing.people - missing) of \(showing.people) typed the code in time")
             }

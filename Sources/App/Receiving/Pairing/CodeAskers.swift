@@ -13,14 +13,14 @@ final class CodeAskers: Sendable {
     private static let lifetime: Duration = .seconds(600)
 
     private struct State {
-        var rate = RateWindow<AddressKey?>(of: .seconds(60), each: CodeAskers.perAddress, inAll: CodeAskers.inAll)
+        var rate = RateWindow<String?>(of: .seconds(60), each: CodeAskers.perAddress, inAll: CodeAskers.inAll)
         var identity: Identity?
         var until = ContinuousClock.now
     }
 
     private let state = Mutex(State())
 
-    func mayAsk(_ asker: AddressKey?, at now: ContinuousClock.Instant) -> Bool {
+    func mayAsk(_ asker: String?, at now: ContinuousClock.Instant) -> Bool {
         state.withLock { $0.rate.pass(asker, at: now) }
     }
 

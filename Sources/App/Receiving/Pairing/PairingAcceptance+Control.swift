@@ -1,4 +1,6 @@
+import Contacts
 import Control
+import Sharing
 
 extension PairingAcceptance {
     /// Answers a request from the control socket.
@@ -18,6 +20,7 @@ extension PairingAcceptance {
                 close(ticket)
             // The receiver's own.
             case .permit: return .refused("nothing is let in here")
+            case .withdraw(let transfer): TransferID(transfer).map { permits.withdraw($0) }
             }
             return .done
         } catch {

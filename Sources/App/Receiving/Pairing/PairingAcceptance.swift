@@ -22,7 +22,7 @@ final class PairingAcceptance: Sendable {
     /// Threads that may derive keys and wait for the disk.
     let blocking: BlockingExecutor
     private let contacts: ContactBook
-    private let permits: TransferPermits
+    let permits: TransferPermits
     private let logger: Logger
     private let state = Mutex(State())
     private let askers = CodeAskers()
@@ -252,14 +252,14 @@ final class PairingAcceptance: Sendable {
         state.withLock { state in
             state.opening?.responder = responder
             state.opening?.calledItself = name
-            let address = responder.address?.hostText
+            let address = responder.addressText
             state.change { ($0.phase, $0.peer, $0.address) = (.trying, peer, address) }
         }
     }
 
     /// A peer was not admitted, which can have spent a code.
-    func turnedAway(_ fault: PairingError) {
-        settle(PairingEndError(fault)) { $0.standing.phase == .waiting }
+    func turnedAway(_ responder: PairingResponder, _ fault: PairingError) {
+        settle(PairingEndError(fault), by: responder) { $0.standing.phase == .waiting }
     }
 
     func show(_ string: ShortString, _ responder: PairingResponder) {
@@ -364,7 +364,7 @@ final class PairingAcceptance: Sendable {
             let isLost = !opening.guests[place].hasMet && !opening.isOver
             state.change { standing in
                 guard isLost else { return }
-                standing.address = responder.address?.hostText
+                standing.address = responder.addressText
                 (standing.phase, standing.failure) = (
                     .failed, PairingEndError(.lost, "it knew the code, and left before the transfer began")
                 )
@@ -392,14 +392,16 @@ final class PairingAcceptance: Sendable {
 
     /// A pairing ended without a verified peer.
     func ended(_ responder: PairingResponder, _ end: PairingEndError) {
-        guard settle(end, where: { $0.responder === responder }) else { return }
+        guard settle(end, by: responder, where: { $0.responder === responder }) else { return }
         logger.notice("pairing ended", metadata: ["peer": "\(responder.peer.short)", "reason": "\(end.reason)"])
     }
 
     /// Stores how the pairing ended. If other peers may still come, the standing is again that none has come.
     /// - Returns: whether the standing has changed.
     @discardableResult
-    private func settle(_ end: PairingEndError, where isMeant: (Opening) -> Bool) -> Bool {
+    private func settle(
+        _ end: PairingEndError, by responder: PairingResponder, where isMeant: (Opening) -> Bool
+    ) -> Bool {
         let isExpecting = self.isExpecting
         return state.withLock { state in
             guard let opening = state.opening, !opening.isOver, isMeant(opening) else { return false }
@@ -408,7 +410,8 @@ final class PairingAcceptance: Sendable {
                 state.opening?.responder = nil
                 state.change { ($0.phase, $0.peer) = (.waiting, nil) }
             } else {
-                state.change { ($0.phase, $0.failure) = (.failed, end) }
+                let address = responder.addressText
+                state.change { ($0.phase, $0.failure, $0.address) = (.failed, end, address) }
             }
             return true
         }
@@ -419,7 +422,7 @@ final class PairingAcceptance: Sendable {
 
 extension PairingAcceptance {
     /// Whether a code of this nameplate is shown and not spent; nil if it has been asked too often.
-    func shows(nameplate: Int, to asker: AddressKey?) -> Bool? {
+    func shows(nameplate: Int, to asker: String?) -> Bool? {
         guard askers.mayAsk(asker, at: .now) else { return nil }
         guard purpose.nameplate == nameplate, showsCode else { return false }
         return desk.standing(now: .now).openUntil != nil

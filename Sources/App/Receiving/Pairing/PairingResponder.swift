@@ -14,6 +14,7 @@ final class PairingResponder: PairingResponding {
     let peer: PeerID
     /// From where it has come; nil if unknown.
     let address: DialAddress?
+    var addressText: String { address?.hostText ?? "an unknown address" }
     private let acceptance: PairingAcceptance
     private let exporter: @Sendable (PairingPurpose) async throws -> [UInt8]
     private let state = Mutex(State())
@@ -87,7 +88,7 @@ final class PairingResponder: PairingResponding {
             acceptance.began(self, callingItself: letter.name)
             return answer
         } catch {
-            acceptance.turnedAway(error)
+            acceptance.turnedAway(self, error)
             return error.reply
         }
     }

@@ -5,6 +5,7 @@ import Lines
 package import Pairing
 import SecureTransport
 package import Sharing
+import Synchronization
 
 /// Finds the machine that shows a spoken code, and proves to know the code.
 package struct CodeInitiator: Sendable {
@@ -135,6 +136,8 @@ package struct CodeInitiator: Sendable {
         let typed = PairingMethod.code(PairingCode(code, shownBySender: shownBySender))
         let end = ContinuousClock.now + Self.patience
         while true {
+            // Another machine that says to show the code gets no second look at it.
+            let tried = Mutex(false)
             do {
                 return try await endpoint.pair(with: claim.target, within: Self.silence) { connection in
                     // The name is for one that has proved to know the code.
@@ -142,25 +145,42 @@ package struct CodeInitiator: Sendable {
                         with: connection.peer, typed, exporter: try await connection.exporter(typed.purpose), now: .now)
                     let conversation = PairingConversation(
                         connection: connection, session: session, contacts: contacts, ask: { _ in nil }, confirmed: {})
+                    defer { tried.withLock { $0 = session.wasTried } }
                     return try await body(conversation, PairingLetter(message: first))
                 }
-            } catch let fault as PairingError {
-                // Nothing is spent by that: a code for several people is typed at several machines at once.
-                if fault.refusal == .busy, ContinuousClock.now < end {
-                    try await Task.sleep(for: .milliseconds(Int.random(in: Self.pause)))
-                    continue
+            } catch {
+                guard !tried.withLock({ $0 }) else {
+                    failed.note(code)
+                    try Task.checkCancellation()
+                    throw PairingStartError(Self.unproved(error), .wrongWords)
                 }
-                if Self.isWrong(fault) { failed.note(code) }
-                throw PairingStartError(
-                    Self.end(fault), Self.isWrong(fault) ? .wrongWords : fault.refusal == .closed ? .spent : nil)
-            } catch let fault as ContactError {
-                throw PairingStartError(PairingEndError(fault))
-            } catch let fault as SendError {
-                throw PairingInitiator.failure(fault)
-            } catch is PairingConnectionError {
-                throw PairingInitiator.failure(PairingConnectionError())
+                switch error {
+                case let fault as PairingError:
+                    // It has seen no proof: a code for several people is typed at several machines at once.
+                    if fault.refusal == .busy, ContinuousClock.now < end {
+                        try await Task.sleep(for: .milliseconds(Int.random(in: Self.pause)))
+                        continue
+                    }
+                    throw PairingStartError(Self.end(fault), fault.refusal == .closed ? .spent : nil)
+                case let fault as ContactError: throw PairingStartError(PairingEndError(fault))
+                case let fault as SendError: throw PairingInitiator.failure(fault)
+                case is PairingConnectionError: throw PairingInitiator.failure(PairingConnectionError())
+                default: throw error
+                }
             }
         }
+    }
+
+    /// The other machine has seen the proof of this side, and has given none.
+    private static func unproved(_ error: any Error) -> PairingEndError {
+        if let fault = error as? PairingError, isWrong(fault) {
+            return PairingEndError(
+                .declined,
+                "the words are wrong, or somebody is in between; the other machine shows another code now")
+        }
+        return PairingEndError(
+            .declined,
+            "the other machine did not prove to know the code: somebody may be guessing. Ask for a new code")
     }
 
     private static func isWrong(_ fault: PairingError) -> Bool {
@@ -168,13 +188,10 @@ package struct CodeInitiator: Sendable {
     }
 
     private static func end(_ fault: PairingError) -> PairingEndError {
-        if isWrong(fault) {
-            return PairingEndError(
-                .declined,
-                "the words are wrong, or somebody is in between; the other machine shows another code now")
-        }
         switch fault.refusal {
-        case .closed: return PairingEndError(.declined, "that code is spent, or its time is over")
+        case .closed:
+            return PairingEndError(
+                .declined, "that code is spent, its time is over, or it is one for the other direction")
         case .failed: return PairingEndError(.lost, "the other machine gave up: it failed there")
         default: return PairingEndError(fault)
         }
@@ -201,7 +218,13 @@ package struct CodeInitiator: Sendable {
             let place = search.place.map { " at \($0)" } ?? ""
             throw PairingStartError(.notFound, "the machine\(place) cannot be asked: \(error)")
         }
-        if let key = search.key { claims.removeAll { !$0.shownKey.short.hasPrefix(key.lowercased()) } }
+        if let key = search.key {
+            let keys = claims.map(\.shownKey.short).joined(separator: " and ")
+            claims.removeAll { !$0.shownKey.short.hasPrefix(key.lowercased()) }
+            if claims.isEmpty, !keys.isEmpty {
+                throw PairingStartError(.notFound, "no machine shows this code with the key \(key), but with \(keys)")
+            }
+        }
         try Task.checkCancellation()
         guard let claim = claims.first else {
             throw PairingStartError(.notFound, "no machine shows a code that begins with \(nameplate)")

@@ -38,12 +38,12 @@ extension PairingSession {
     /// Why a pairing that is over came to nothing; nil when its peer was verified. Ends one that is not over.
     package func end() -> PairingError? {
         cancel(now: .now)
+        guard !isVerified else { return nil }
         do throws(PairingError) {
             _ = try receive([], now: .now)
             return nil
         } catch {
-            // A verified peer sends nothing more.
-            return error.code == .outOfOrder ? nil : error
+            return error
         }
     }
 }

@@ -57,6 +57,16 @@ package final class TransferPermits: Sendable {
         news.send(())
     }
 
+    /// Lets a transfer in no more, unless it has begun.
+    package func withdraw(_ transfer: TransferID) {
+        permits.withLock { permits in
+            permits.removeAll { permit in
+                if case .given = permit.state { permit.transfer == transfer } else { false }
+            }
+        }
+        news.send(())
+    }
+
     /// Whether a peer may offer a transfer; nil: any at all.
     package func covers(_ transfer: TransferID? = nil, from peer: PeerID, at now: ContinuousClock.Instant) -> Bool {
         current(at: now).contains { $0.peer == peer && (transfer == nil || $0.transfer == transfer) }

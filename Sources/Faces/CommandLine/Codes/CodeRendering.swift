@@ -15,6 +15,10 @@ final class CodeRendering: Sendable {
         (output, self.isSending) = (OutputOptions(json: json), isSending)
     }
 
+    func looking(for code: Codes.Typed) {
+        output.note("Looking for the machine that shows \(code.text) \(Glyph.ellipsis)")
+    }
+
     func show(_ step: Codes.Step) {
         switch step {
         case .open(let line):
@@ -52,7 +56,9 @@ final class CodeRendering: Sendable {
             Console.shared.endStatus()
             output.show(line, as: [])
             guard let reason = line.reason.map({ TerminalText.escaped($0, limit: 400) }) else {
-                if !hasArrived.withLock({ $0 }) { output.note("All of it was in the Inbox already.") }
+                if line.missing == 0, !hasArrived.withLock({ $0 }) {
+                    output.note("All of it was in the Inbox already.")
+                }
                 return
             }
             output.note(line.isFailed ? "The transfer broke off: \(reason). The sender may resume it." : reason)

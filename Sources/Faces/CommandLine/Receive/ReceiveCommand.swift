@@ -60,7 +60,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         let typed = try CommandError.of { () throws(WaftError) in try Codes.typed(text) }
         let search = try self.code.search()
         let rendering = CodeRendering(json: options.json, isSending: false)
-        rendering.output.note("Looking for the machine that shows \(typed.text) \(Glyph.ellipsis)")
+        rendering.looking(for: typed)
         try await Self.ending { try await waft.codes.receive(typed, search, rendering.show) }
     }
 

@@ -247,6 +247,7 @@ struct SendCommand: AsyncParsableCommand {
         let exit = try await Interruption.watching(cancellation) {
             try await CommandError.catching { () throws(WaftError) in
                 if let typed {
+                    if !quiet { codes.looking(for: typed) }
                     return try await waft.codes.send(by: typed, search, options, codes.show, send: send)
                 }
                 return try await waft.codes.send(showing, options, codes.show, send: send)
