@@ -235,7 +235,7 @@ let package = Package(
         + module(
             .dialects, "WaftDialect",
             [
-                "UniformTypes", "ContentCheck", "Sharing", "Pairing", "Digests", "Executors", "HTTPChannel",
+                "UniformTypes", "ContentCheck", "Sharing", "Pairing", "Groups", "Digests", "Executors", "HTTPChannel",
                 "SecureTransport", nioCore, nioHTTP1,
             ],
             tests: [nioPosix, logging], vectors: "Vectors"

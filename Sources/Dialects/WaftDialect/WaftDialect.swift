@@ -27,6 +27,10 @@ package enum WaftDialect {
         case kept(TransferID)
         case pairing
         case nameplate(Int)
+        /// A member's connection with the sender of its group.
+        case group(GroupID)
+        /// A link of a group.
+        case relay(GroupID)
 
         var path: String {
             switch self {
@@ -38,6 +42,8 @@ package enum WaftDialect {
                 "/waft/1/transfers/\(id)/receipt" + (answered ? "?wait=opened" : "")
             case .pairing: "/waft/1/pairing"
             case .nameplate(let number): "/waft/1/codes/\(number)"
+            case .group(let id): "/waft/1/groups/\(id)"
+            case .relay(let id): "/waft/1/groups/\(id)/relay"
             }
         }
 
@@ -56,6 +62,12 @@ package enum WaftDialect {
             case ("codes", 2):
                 guard let number = UInt8(rest.last ?? "") else { return nil }
                 self = .nameplate(Int(number))
+            case ("groups", 2):
+                guard let id = GroupID(String(rest[rest.startIndex + 1])) else { return nil }
+                self = .group(id)
+            case ("groups", 3):
+                guard let id = GroupID(String(rest[rest.startIndex + 1])), rest.last == "relay" else { return nil }
+                self = .relay(id)
             case ("transfers", 3):
                 guard let id = TransferID(String(rest[rest.startIndex + 1])) else { return nil }
                 switch rest.last {

@@ -29,4 +29,6 @@ package enum LeaveCause: Hashable, Sendable {
     case gap
     /// It broke a rule of the protocol.
     case fault(GroupError)
+    /// A cause that this version does not know.
+    case other
 }

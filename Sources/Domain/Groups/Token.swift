@@ -1,7 +1,8 @@
 /// Lets one peer begin one link: 128 random bits, made by the sender for one epoch, one dialler and one callee.
 package struct Token: Hashable, Sendable {
-    private let high: UInt64
-    private let low: UInt64
+    /// The first and the last eight bytes.
+    package let high: UInt64
+    package let low: UInt64
 
     /// - Parameters: two halves of 64 random bits each.
     package init(high: UInt64, low: UInt64) {

@@ -38,7 +38,8 @@ extension OfferMessage {
             annotation: annotation.isEmpty ? nil : annotation,
             partial: offer.takesPart ? true : nil,
             wait: offer.wait.map { UInt64(max(0, $0 / .milliseconds(1))) },
-            call: offer.asksHandlers ? true : nil
+            call: offer.asksHandlers ? true : nil,
+            group: offer.group.map { Lenient(GroupMessage($0)) }
         )
     }
 
@@ -66,6 +67,7 @@ extension OfferMessage {
             dialect: .waft
         )
         offer.asksHandlers = call ?? false
+        offer.group = group?.value?.offered
         if let wait, (1...Self.longestWait).contains(wait) { offer.wait = .milliseconds(wait) }
         return offer
     }
@@ -155,7 +157,8 @@ extension VerdictMessage {
         }
         let message = Self(
             digest: verdict.digest.rawValue, default: common.answer.rawValue,
-            reason: common.reason.isEmpty ? nil : common.reason, cause: common.unusualCause?.rawValue)
+            reason: common.reason.isEmpty ? nil : common.reason, cause: common.unusualCause?.rawValue,
+            relay: verdict.mayRelay ? Lenient(RelayMessage(may: true)) : nil)
         return (message, others)
     }
 
@@ -184,7 +187,9 @@ extension VerdictMessage {
             // Ignores a digest by an algorithm that this transfer does not use.
             answers[item.item].present = item.present.flatMap(Digest.init).flatMap { $0.algorithm == digest ? $0 : nil }
         }
-        return Verdict(items: answers, digest: digest)
+        var verdict = Verdict(items: answers, digest: digest)
+        verdict.mayRelay = offer.group != nil && relay?.value?.may ?? false
+        return verdict
     }
 
     private static func itemVerdict(_ answer: String, _ reason: String?, _ cause: String?) -> ItemVerdict {

@@ -60,6 +60,7 @@ struct OfferMessage: ListMessage {
     /// Milliseconds.
     var wait: UInt64?
     var call: Bool?
+    var group: Lenient<GroupMessage>?
 }
 
 struct VerdictMessage: ListMessage {
@@ -77,6 +78,7 @@ struct VerdictMessage: ListMessage {
     var `default`: String
     var reason: String?
     var cause: String?
+    var relay: Lenient<RelayMessage>?
 }
 
 struct ReceiptMessage: ListMessage {

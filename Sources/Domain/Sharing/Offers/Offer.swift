@@ -102,6 +102,9 @@ package struct Offer: Sendable {
     /// Whether the handlers are to be asked about each item, also about one that is in the Inbox already.
     package var asksHandlers: Bool
 
+    /// Nil for an offer to this peer alone.
+    package var group: OfferedGroup?
+
     /// The reception sets it, never the sender.
     package var origin = OfferOrigin()
 

@@ -56,6 +56,9 @@ package struct Verdict: Sendable {
     package var items: [ItemVerdict]
     /// The digest to be used in this transfer: one that the sender offered.
     package var digest: DigestAlgorithm
+    /// Whether the receiver can pass the contents on to another member of the offer's group, with all that it needs for
+    /// that reserved.
+    package var mayRelay = false
 
     package init(items: [ItemVerdict], digest: DigestAlgorithm = .xxh3_128) {
         self.items = items
