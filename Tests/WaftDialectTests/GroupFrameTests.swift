@@ -2,6 +2,7 @@ import Digests
 import Foundation
 import Groups
 import NIOCore
+import NIOHTTP1
 import Sharing
 import TestSupport
 import Testing
@@ -228,7 +229,7 @@ struct GroupFrameTests {
         }
         #expect(throws: TransferError.self) { try GroupRequest.stream(in: [:]) }
         #expect(throws: TransferError.self) {
-            try GroupRequest.token(in: [("waft-token", token.hex), ("waft-token", token.hex)])
+            try GroupRequest.token(in: HTTPHeaders([("waft-token", token.hex), ("waft-token", token.hex)]))
         }
     }
 
