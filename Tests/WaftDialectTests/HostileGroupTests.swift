@@ -178,7 +178,7 @@ struct HostileGroupTests {
         var dice = SeededNumbers(seed: seed)
         var stream = ByteBuffer()
         for message in GroupSamples.ofSender.shuffled(using: &dice) {
-            stream.writeGroupMessage(message, digest: GroupSamples.digest)
+            stream.writeGroupMessage(message, digest: GroupSamples.numbered)
         }
         var bytes = Array(buffer: stream)
         for _ in 0..<Int.random(in: 1...4, using: &dice) {

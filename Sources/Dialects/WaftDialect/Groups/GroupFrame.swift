@@ -57,7 +57,7 @@ struct BlockDigests: Equatable {
     }
 }
 
-/// A block that came from the previous. Nobody has compared it with its digest yet.
+/// A block that came from the previous, before it is compared with its digest.
 struct StreamBlock: Equatable {
     var number: Int
     /// As many as the stream has in this block.
