@@ -388,11 +388,11 @@ struct SeatsTests {
 struct EventFeedTests {
     @Test("the first events of a watcher do not count against its backlog, and written events free room")
     func bounds() throws {
-        let feed = EventFeed(backlogBytes: 1_000)
+        let line = try ControlCoding.line(event(1, bytes: 400))
+        let feed = EventFeed(backlogBytes: 2 * line.readableBytes)
         for number in 1...20 { feed.send(offer(number)) }
         let dropped = Recorder<Void>()
         let watching = try #require(feed.watch { dropped.record(()) })
-        let line = try ControlCoding.line(event(1, bytes: 400))
         for _ in 0..<10 {
             feed.send(event(1, bytes: 400))
             watching.written(line)
