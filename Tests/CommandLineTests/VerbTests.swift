@@ -44,7 +44,7 @@ struct VerbTests {
             ("contacts unblock 'other name'", "other name"), ("contacts forget 'other name'", "other name"),
             ("contacts group", "@lab  no contact any more: "),
         ])
-        // Nobody is left out without a word.
+        // The sending names a member that is no contact.
         await home.expect([("send $F/note.txt --to @lab", .inputMissing, "a member of the group lab is no contact")])
         await home.answer([("contacts group lab remove \(key.prefix(12))", "@lab  no members")])
         await home.expect([("send $F/note.txt --to @lab", .usage, "the group lab has no members")])

@@ -45,7 +45,7 @@ extension BrowserDeskTests {
             for window in windows {
                 try await browser.setWindow(window.width, window.height, isPhone: window.isPhone)
                 if browser.kind == .chromium { try await browser.setColors(window.look) }
-                // What comes or leaves is smaller meanwhile.
+                // A part that comes or leaves has another size.
                 try await browser.wait(
                     """
                     document.getAnimations().every(each => each.playState !== "running" ||

@@ -279,7 +279,7 @@ struct TranscriptTests {
         try #require(session.steps.map(\.machine) == ["study", "kitchen"])
         try await withMachines { kitchen, study, _ in
             try write("%PDF-1.4\n", 1_300_000, to: study.home + "/report.pdf")
-            // Where there is discovery, neither needs a receiver.
+            // Loopback has no discovery: the address of a receiver stands for it.
             try await study.withReceiver(Programs.waftd, []) { running in
                 let words = Array(session.steps[0].command.split(separator: " ").dropFirst().map(String.init))
                 let here = try await study.atTerminal(words, in: study.home) { here in

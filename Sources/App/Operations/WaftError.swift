@@ -12,7 +12,7 @@ package struct WaftError: Error, Sendable, Equatable {
     package let hint: String?
     /// Further reasons, one line each.
     package let others: [String]
-    /// What was wrong with a spoken code.
+    /// The fault of a spoken code.
     package internal(set) var codeFault: CodeFault?
 
     package init(_ code: WaftExit, _ reason: String, hint: String? = nil, others: [String] = []) {

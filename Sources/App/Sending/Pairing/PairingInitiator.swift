@@ -25,7 +25,7 @@ package struct PairingStartError: Error, Sendable {
     package let code: Code
     /// One line.
     package let reason: String
-    /// What was wrong with a spoken code; nil for all other reasons.
+    /// The fault of a spoken code; nil for all other reasons.
     package let fault: CodeFault?
 
     init(_ code: Code, _ reason: String, _ fault: CodeFault? = nil) {

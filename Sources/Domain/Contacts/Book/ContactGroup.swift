@@ -8,7 +8,7 @@ package struct ContactGroup: Hashable, Sendable {
     /// Without the mark.
     package let name: ContactName
     /// In the order of adding; at most `ContactBounds.members`. A key that is no contact any more stays until the user
-    /// removes it: nobody is left out without a word.
+    /// removes it: a sending names it.
     package internal(set) var members: [PeerID]
 
     package init(_ name: ContactName, _ members: [PeerID] = []) {

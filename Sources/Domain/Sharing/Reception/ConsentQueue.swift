@@ -49,7 +49,7 @@ package final class ConsentQueue: ConsentAsking {
         var answered: [Int] = []
     }
 
-    /// Offers of which it is known that they were answered. A watcher that reads late hears of older ones that they are over.
+    /// Offers whose answer is remembered. Of an older one a late watcher hears its end only.
     private static let remembered = 64
 
     private struct Question {

@@ -15,7 +15,7 @@ struct CodeEntry {
 
     /// In lower case, with hyphens between the parts.
     private(set) var typed = ""
-    /// What the last key came to; else the words that may be meant.
+    /// The fault of the last key; nil if there is none.
     private var fault: String?
 
     /// The beginning of the word that is typed now; nil in the number.

@@ -128,7 +128,7 @@ final class SendRendering: Sendable {
 
     /// Shows the state until the next one.
     private func status(_ text: String) {
-        // What one of several peers does stands below the line of all.
+        // Several peers share one line; their names stand below it.
         if isWhole { return showWhole() }
         if let window { return window.show(DialogStep(text: text.prefix(1).uppercased() + text.dropFirst())) }
         switch progress {

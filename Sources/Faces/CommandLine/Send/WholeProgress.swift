@@ -24,7 +24,7 @@ struct WholeProgress {
     private var courses: [String: Course] = [:]
     private let peers: Int
     private var line: ProgressLine?
-    /// Of the line: it is made anew when a further peer accepts.
+    /// The total of the line. Another total needs a new line.
     private var total: UInt64?
 
     /// - Parameter peers: how many are sent to.
@@ -68,7 +68,7 @@ struct WholeProgress {
         return lines
     }
 
-    /// Peers that have less than half of what most have, the last first.
+    /// Peers with less than half of the middle share, the smallest share first.
     private var behind: [String] {
         let shares = courses.values.filter { $0.isAnswered || $0.isOver }.map(\.share).sorted()
         guard shares.count > 1 else { return [] }

@@ -107,7 +107,7 @@ struct ReadCode: DeskLine {
     }
 }
 
-/// What is wrong with a code that was typed.
+/// The fault of a code that was typed.
 private struct CodeFaultLine: DeskLine {
     var event = "codeFault"
     var fault: String
