@@ -68,6 +68,64 @@ struct SecureStreamTests {
         await onThread { pair.stream.close(lingering: SecureStream.ample) }
     }
 
+    @Test("a turn ends with words of the peer, when all has left, with a nudge, or at its time, and the stream goes on")
+    func turns() async throws {
+        let pair = try StreamPair()
+        let nudge = try Nudge()
+        let far = try pair.farStream()
+        let turns = await onThread { () -> [[UInt8]?] in
+            var bytes = ByteBuffer(bytes: [1, 2, 3])
+            var turns: [[UInt8]?] = []
+            func turn(within time: TimeAmount) {
+                let heard = try? pair.stream.turn(&bytes, until: .now() + time, nudge: nudge)
+                turns.append(heard.map { Array($0.readableBytesView) })
+            }
+            turn(within: .hours(1))
+            turn(within: .milliseconds(10))
+            nudge.ring()
+            nudge.ring()
+            turn(within: .hours(1))
+            #expect(far.sendAll([4, 5]).error == nil)
+            turn(within: .hours(1))
+            return turns
+        }
+        #expect(turns == [nil, nil, nil, [4, 5]])
+        #expect(await onThread { far.receiveAll(3) } == ([1, 2, 3], nil))
+    }
+
+    @Test("a turn that waits ends when another thread nudges, and fails when it interrupts or when the peer has gone")
+    func wokenTurns() async throws {
+        let pair = try StreamPair()
+        let nudge = try Nudge()
+        let turn: @Sendable () -> SecureStreamError? = {
+            var nothing = ByteBuffer()
+            do throws(SecureStreamError) {
+                _ = try pair.stream.turn(&nothing, until: .distantFuture, nudge: nudge)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        async let first = onThread(turn)
+        nudge.ring()
+        #expect(await first == nil)
+        async let second = onThread(turn)
+        pair.stream.interrupt()
+        #expect(await second == .interrupted)
+        let other = try StreamPair()
+        other.endSocket()
+        let gone = await onThread { () -> SecureStreamError? in
+            var nothing = ByteBuffer()
+            do throws(SecureStreamError) {
+                _ = try other.stream.turn(&nothing, until: .distantFuture, nudge: nudge)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(gone == .closed)
+    }
+
     @Test("does not wait longer than it may for a peer that takes nothing", arguments: [true, false])
     func takesNothing(isListening: Bool) async throws {
         let pair = try StreamPair()

@@ -8,7 +8,7 @@ package import Sharing
 
 /// The sender's side of the protocol, on one connection, which contents use up. One task uses it.
 package struct WaftClient {
-    private let http: HTTPClient
+    let http: HTTPClient
 
     package init(_ http: HTTPClient) {
         self.http = http

@@ -146,10 +146,15 @@ package final class HTTPClient {
 
     /// Asks for another protocol (RFC 9110, section 7.8), and leaves HTTP and the channel if the other side agrees.
     ///
-    /// - Parameter timeout: how long the other side may take to begin its answer.
+    /// - Parameters:
+    ///   - fields: of the request, besides those that ask for the protocol.
+    ///   - timeout: how long the other side may take to begin its answer.
     /// - Throws: `HTTPError`.
-    package func switchProtocols(_ path: String, to name: String, timeout: Duration) async throws -> Switching {
+    package func switchProtocols(
+        _ path: String, to name: String, fields: [String: String] = [:], timeout: Duration
+    ) async throws -> Switching {
         var headers = HTTPHeaders.switching(to: name)
+        for (name, value) in fields { headers.add(name: name, value: value) }
         headers.add(name: "host", value: Self.host)
         let answer = try await exchange(.POST, path, headers: headers, body: ByteBuffer(), timeout: timeout)
         guard answer.status == .switchingProtocols, answer.headers.switchProtocols(to: name) else {

@@ -60,6 +60,26 @@ package final class SecureStream: Sendable {
         }
     }
 
+    /// One turn of a conversation in which both sides speak at any time. It never waits longer than to `deadline`, and the end
+    /// of that time is no fault.
+    ///
+    /// - Parameters:
+    ///   - bytes: those that are left to send; what is left goes to the next turn.
+    ///   - isReading: whether the peer's words are read. If not, its end is noticed late.
+    ///   - nudge: ends the wait, so that the thread finds new work.
+    /// - Returns: plaintext of the peer, with memory as that of `receive`; nil if all bytes have just left, if the thread was
+    ///   nudged, or at the deadline.
+    /// - Throws: `closed` also if the peer has ended its stream.
+    package func turn(
+        _ bytes: inout ByteBuffer, until deadline: NIODeadline, isReading: Bool = true, nudge: Nudge
+    ) throws(SecureStreamError) -> ByteBuffer? {
+        noteTurn()
+        defer { noteTurn() }
+        return try line.withLock { line throws(SecureStreamError) in
+            try line.turn(&bytes, deadline, isReading: isReading, wakeup, nudge)
+        }
+    }
+
     /// Sends a few bytes between two calls of the stream's thread, if it is busy elsewhere and the socket takes them.
     package func sendIfIdle(_ bytes: ByteBuffer) {
         line.withLockIfAvailable { line in line.sendAtOnce(bytes) }
@@ -198,6 +218,31 @@ private struct Line: ~Copyable {
         }
     }
 
+    mutating func turn(
+        _ bytes: inout ByteBuffer, _ deadline: NIODeadline, isReading: Bool, _ wakeup: borrowing Wakeup, _ nudge: Nudge
+    ) throws(SecureStreamError) -> ByteBuffer? {
+        try check(wakeup)
+        let isSending = bytes.readableBytes > 0 || unsent.readableBytes > 0
+        while true {
+            if isReading, let said = try heard() { return said }
+            repeat {
+                if unsent.readableBytes == 0, bytes.readableBytes > 0 { try encryptBatch(of: &bytes) }
+                try push()
+            } while unsent.readableBytes == 0 && bytes.readableBytes > 0
+            if unsent.readableBytes == 0, isSending || nudge.isHeard() { return nil }
+            guard let socket = socket?.raw else { throw fail(.closed) }
+            let events = (isReading ? POLLIN : 0) | (unsent.readableBytes > 0 ? POLLOUT : 0)
+            switch wakeup.wait(for: socket, events, until: deadline, nudge: nudge) {
+            // Without reading, only an error of the socket is not waited for.
+            case .ready(let found) where !isReading && CInt(found) & (POLLERR | POLLHUP) != 0: throw fail(.closed)
+            case .ready: continue
+            case .timedOut: return nil
+            case .nudged: if nudge.isHeard() { return nil }
+            case .rung: throw interrupted()
+            }
+        }
+    }
+
     /// Plaintext of the peer that is here already; nil for none. Does not wait.
     private mutating func heard() throws(SecureStreamError) -> ByteBuffer? {
         if early.readableBytes > 0 { return takeEarly() }
@@ -290,7 +335,7 @@ private struct Line: ~Copyable {
         switch wakeup.wait(for: socket, events, until: min(deadline, last), ignoresBell: leaveDeadline != nil) {
         case .ready: return
         case .timedOut: throw fail(.silent)
-        case .rung: throw interrupted()
+        case .rung, .nudged: throw interrupted()
         }
     }
 
@@ -374,6 +419,7 @@ struct Wakeup: ~Copyable, Sendable {
         case ready(CInt)
         case timedOut
         case rung
+        case nudged
     }
 
     /// An eventfd.
@@ -396,9 +442,11 @@ struct Wakeup: ~Copyable, Sendable {
 
     /// Waits until the socket is ready for `events`.
     ///
-    /// - Parameter ignoresBell: whether only the deadline ends the wait.
+    /// - Parameters:
+    ///   - ignoresBell: whether only the deadline ends the wait.
+    ///   - nudge: ends the wait as well.
     borrowing func wait(
-        for socket: CInt, _ events: CInt, until deadline: NIODeadline, ignoresBell: Bool = false
+        for socket: CInt, _ events: CInt, until deadline: NIODeadline, ignoresBell: Bool = false, nudge: Nudge? = nil
     ) -> Event {
         while true {
             let left = max(.zero, deadline - .now()).nanoseconds
@@ -407,9 +455,11 @@ struct Wakeup: ~Copyable, Sendable {
             var polled = [
                 pollfd(fd: socket, events: Int16(events), revents: 0),
                 pollfd(fd: ignoresBell ? -1 : bell.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: nudge?.raw ?? -1, events: Int16(POLLIN), revents: 0),
             ]
-            let count = poll(&polled, 2, milliseconds)
+            let count = poll(&polled, 3, milliseconds)
             if polled[1].revents != 0 { return .rung }
+            if polled[2].revents != 0 { return .nudged }
             if count > 0 { return .ready(CInt(polled[0].revents)) }
             if left == 0 { return .timedOut }
         }
