@@ -126,7 +126,7 @@ final class GroupSimulation {
         let ids = (0..<count).map(testPeer)
         for (index, id) in ids.enumerated() { peers[id] = index }
         sender = SenderLedger(
-            ids, own: testPeer(255), blocks: blocks, tokens: CountedTokens(), limits: limits, at: start)
+            members: count, own: testPeer(255), tokens: CountedTokens(), limits: limits, at: start)
         let rule = DialRule(subnets: [Subnet(.v4(0x0A00_0000), prefixLength: 24)], own: [])
         members = ids.map { _ in MemberLedger(blocks: blocks, rule: rule, limits: limits, at: start) }
     }
@@ -138,7 +138,8 @@ final class GroupSimulation {
     private func add(_ event: Event, after delay: Int = latency) { events.add(event, at: now + delay) }
 
     func terms(_ member: Int) -> MemberTerms {
-        MemberTerms(terms: 0, addresses: [.v4(0x0A00_0001 + UInt32(member))], port: 4_000)
+        MemberTerms(
+            terms: 0, peer: testPeer(member), addresses: [.v4(0x0A00_0001 + UInt32(member))], port: 4_000)
     }
 
     /// All say yes at once.
@@ -355,6 +356,7 @@ final class GroupSimulation {
     private func carryOut(_ actions: [SenderAction]) {
         for action in actions where !isSenderDead {
             switch action {
+            case .open: carryOut(sender.start(blocks: blocks, at: time))
             case .tell(let message, let member): add(.toMember(member, message))
             case .dial(let next):
                 headDials += 1

@@ -8,18 +8,32 @@ import Testing
 struct SenderLedgerTests {
     private let start = ContinuousClock.now
 
-    private func sender(_ count: Int, blocks: Int = 100) -> SenderLedger {
-        SenderLedger((0..<count).map(testPeer), own: testPeer(255), blocks: blocks, tokens: CountedTokens(), at: start)
+    private func sender(_ count: Int) -> SenderLedger {
+        SenderLedger(members: count, own: testPeer(255), tokens: CountedTokens(), at: start)
     }
 
-    private func yes(_ terms: Int = 0) -> MemberAnswer {
-        .yes(MemberTerms(terms: terms, addresses: [.v4(0x0A00_0001)], port: 4_000))
+    private func yes(_ terms: Int = 0, _ member: Int = 0) -> MemberAnswer {
+        .yes(MemberTerms(terms: terms, peer: testPeer(member), addresses: [.v4(0x0A00_0001)], port: 4_000))
+    }
+
+    /// Opens the control connections at once when the ledger asks for it.
+    private func opened(
+        _ actions: [SenderAction], _ sender: inout SenderLedger, blocks: Int = 100,
+        at now: ContinuousClock.Instant? = nil
+    ) -> [SenderAction] {
+        guard actions.contains(where: { if case .open = $0 { true } else { false } }) else { return actions }
+        return actions.dropLast() + sender.start(blocks: blocks, at: now ?? start)
+    }
+
+    /// Answers of the first members, as `opened`.
+    private func answer(_ sender: inout SenderLedger, _ members: Range<Int>, blocks: Int = 100) -> [SenderAction] {
+        members.flatMap { opened(sender.answered($0, yes(0, $0), at: start), &sender, blocks: blocks) }
     }
 
     /// A group under way, in one chain.
     private func running(_ count: Int, blocks: Int = 100) -> SenderLedger {
-        var sender = sender(count, blocks: blocks)
-        for member in 0..<count { _ = sender.answered(member, yes(), at: start) }
+        var sender = sender(count)
+        _ = answer(&sender, 0..<count, blocks: blocks)
         return sender
     }
 
@@ -30,8 +44,11 @@ struct SenderLedgerTests {
     @Test("a group begins at once when all have answered")
     func all() {
         var sender = sender(3)
-        for member in 0..<2 { #expect(sender.answered(member, yes(), at: start) == []) }
-        let actions = sender.answered(2, yes(), at: start)
+        #expect(answer(&sender, 0..<2) == [])
+        #expect(sender.answered(2, yes(0, 2), at: start) == [.open(members: [0, 1, 2])])
+        // Nobody must be heard before.
+        #expect(sender.tick(at: start + .seconds(3)) == [])
+        let actions = sender.start(blocks: 100, at: start + .seconds(3))
         #expect(sender.chains == [[0, 1, 2]])
         // The tail is told first, and the head is dialled last.
         guard case .tell(.place(let tail), 2) = actions.first, case .dial(let head) = actions.last else {
@@ -64,7 +81,7 @@ struct SenderLedgerTests {
 
         var asked = self.sender(5)
         for member in 0..<3 { _ = asked.answered(member, yes(), at: start) }
-        _ = asked.begin(at: start)
+        _ = opened(asked.begin(at: start), &asked)
         #expect(asked.chains == [[0, 1, 2]])
     }
 
@@ -74,9 +91,10 @@ struct SenderLedgerTests {
         for each in first...tenth {
             let now = start + .milliseconds(100 * each)
             for member in sender.members.indices {
-                actions += sender.receive(.beat(has: sender.members[member].has), from: member, at: now)
+                let said = sender.receive(.beat(has: sender.members[member].has), from: member, at: now)
+                actions += opened(said, &sender, at: now)
             }
-            actions += sender.tick(at: now)
+            actions += opened(sender.tick(at: now), &sender, at: now)
         }
         return actions
     }
@@ -97,7 +115,7 @@ struct SenderLedgerTests {
     func terms() {
         var sender = sender(7)
         for (member, answer) in [yes(1), yes(2), .no, yes(2), .yesAlone, yes(2), yes(1)].enumerated() {
-            _ = sender.answered(member, answer, at: start)
+            _ = opened(sender.answered(member, answer, at: start), &sender)
         }
         #expect(sender.chains == [[1, 3, 5]])
         #expect(sender.members[0].state == .alone(.otherTerms))
@@ -108,13 +126,37 @@ struct SenderLedgerTests {
     @Test("a late one is the tail while the tail holds the first block, otherwise alone")
     func late() {
         for (has, chain) in [(96, [0, 1, 2, 3]), (97, [0, 1, 2])] {
-            var sender = sender(4, blocks: 1_000)
+            var sender = sender(4)
             for member in 0..<3 { _ = sender.answered(member, yes(), at: start) }
-            _ = sender.begin(at: start)
+            _ = opened(sender.begin(at: start), &sender, blocks: 1_000)
             _ = sender.receive(.beat(has: has), from: 2, at: start)
             _ = sender.answered(3, yes(), at: start)
             #expect(sender.chains == [chain])
         }
+    }
+
+    @Test("members whose control connections cannot be opened are not in the chain")
+    func unopened() {
+        var sender = sender(4)
+        for member in 0..<4 { _ = sender.answered(member, yes(), at: start) }
+        #expect(sender.closed(member: 1, at: start) == [.lost(member: 1)])
+        _ = sender.start(blocks: 100, at: start)
+        #expect(sender.chains == [[0, 2, 3]])
+        var few = self.sender(3)
+        for member in 0..<3 { _ = few.answered(member, yes(), at: start) }
+        _ = few.closed(member: 1, at: start)
+        #expect(few.start(blocks: 100, at: start).contains(.serve(member: 0, .tooSmall)))
+    }
+
+    @Test("contents that have changed end the chains, and each member gets a stream of its own")
+    func changed() {
+        var sender = running(3)
+        let actions = sender.breakUp(at: start)
+        for member in 0..<3 {
+            #expect(actions.contains(.tell(.out(.other), member: member)))
+            #expect(actions.contains(.serve(member: member, .other)))
+        }
+        #expect(actions.last == .end)
     }
 
     // MARK: Placing
@@ -293,8 +335,8 @@ struct SenderLedgerTests {
     @Test("the chain ends when all are whole; streams begin then, and the group ends with the receipts")
     func end() {
         var sender = sender(4)
-        for member in 0..<3 { _ = sender.answered(member, yes(), at: start) }
-        _ = sender.answered(3, .yesAlone, at: start)
+        _ = answer(&sender, 0..<3)
+        _ = opened(sender.answered(3, .yesAlone, at: start), &sender)
         _ = sender.receive(.beat(has: 100), from: 0, at: start)
         _ = sender.receipt(0, at: start)
         _ = sender.receive(.beat(has: 100), from: 1, at: start)

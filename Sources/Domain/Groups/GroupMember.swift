@@ -1,4 +1,4 @@
-package import Sharing
+import Sharing
 
 /// One member, as the sender knows it.
 package struct GroupMember: Sendable {
@@ -35,7 +35,6 @@ package struct GroupMember: Sendable {
         var had: Int
     }
 
-    package let peer: PeerID
     package internal(set) var state = State.asked
     var terms: MemberTerms?
     var link: Link?
@@ -54,8 +53,7 @@ package struct GroupMember: Sendable {
     /// Whether its stream of its own has begun.
     var isServed = false
 
-    init(_ peer: PeerID, limits: GroupLimits, at now: ContinuousClock.Instant) {
-        self.peer = peer
+    init(limits: GroupLimits, at now: ContinuousClock.Instant) {
         heard = now
         pace = Pace(window: limits.paceWindow)
         messages = RateBound(limits.messagesPerSecond)
@@ -64,7 +62,7 @@ package struct GroupMember: Sendable {
     /// Blocks that it has, by its last heartbeat.
     package var has: Int { pace.has }
 
-    /// Whether the member has a control connection with work on it.
+    /// Whether the member has, or is about to have, a control connection.
     var isConnected: Bool { state == .ready || state == .placed || state == .whole }
 
     /// Whether it can have a new next: its links had faults with fewer than two members.

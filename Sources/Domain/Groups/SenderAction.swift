@@ -1,6 +1,10 @@
+package import Sharing
+
 /// A task for the caller of a `SenderLedger`. Actions are done in their order. A member is its number in the group.
 package enum SenderAction: Hashable, Sendable {
-    /// Write this on the member's control connection.
+    /// Open the control connections of these members, then call `start`.
+    case open(members: [Int])
+    /// Write this on the member's control connection, if it has one.
     case tell(SenderMessage, member: Int)
     /// Dial the head of a chain. The caller answers by `dialled`, within `GroupLimits.dial`.
     case dial(Place.Next)
@@ -19,7 +23,7 @@ package enum SenderAction: Hashable, Sendable {
 
 /// A member's answer to the offer.
 package enum MemberAnswer: Hashable, Sendable {
-    /// It may relay, and its control connection has begun.
+    /// It may relay.
     case yes(MemberTerms)
     /// It has accepted, but does not know groups, or may not relay.
     case yesAlone
@@ -31,11 +35,13 @@ package enum MemberAnswer: Hashable, Sendable {
 package struct MemberTerms: Hashable, Sendable {
     /// Equal for members with the same verdict on every item and the same digest. The caller numbers them.
     package var terms: Int
+    /// The key that it proved.
+    package var peer: PeerID
     /// At most `GroupLimits.addresses`.
     package var addresses: [NetworkAddress]
     package var port: UInt16
 
-    package init(terms: Int, addresses: [NetworkAddress], port: UInt16) {
-        (self.terms, self.addresses, self.port) = (terms, addresses, port)
+    package init(terms: Int, peer: PeerID, addresses: [NetworkAddress], port: UInt16) {
+        (self.terms, self.peer, self.addresses, self.port) = (terms, peer, addresses, port)
     }
 }

@@ -43,7 +43,7 @@ extension SenderLedger {
     private func asNext(_ member: Int) -> Place.Next? {
         guard let link = members[member].link, let terms = members[member].terms else { return nil }
         return Place.Next(
-            link: link.epoch, peer: members[member].peer, token: link.token, addresses: terms.addresses,
+            link: link.epoch, peer: terms.peer, token: link.token, addresses: terms.addresses,
             port: terms.port)
     }
 
@@ -54,7 +54,7 @@ extension SenderLedger {
         members[member].placed = [link.epoch, next?.link]
         lastEpoch += 1
         let previous = Place.Previous(
-            link: link.epoch, peer: link.from.map { members[$0].peer } ?? own, token: link.token)
+            link: link.epoch, peer: link.from.flatMap { members[$0].terms?.peer } ?? own, token: link.token)
         actions.append(.tell(.place(Place(epoch: lastEpoch, previous: previous, next: next)), member: member))
     }
 }

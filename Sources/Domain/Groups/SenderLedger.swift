@@ -3,16 +3,16 @@ package import Sharing
 /// The sender of a group, without I/O and clock: events come as calls with their time, and each returns actions.
 ///
 /// ```
-/// gathering ─all answers, time, the user─▶ under way ─each member has an outcome─▶ over
+/// gathering ─all answers, time, the user─▶ opening ─start─▶ under way ─each member has an outcome─▶ over
 /// ```
 ///
 /// `chains` has the order of the members. A rule changes `chains` only; then `place` makes the links that are missing, and
 /// tells the members whose neighbours have changed. `GroupMember.State` has the states of a member.
 package struct SenderLedger: Sendable {
-    enum Stage { case gathering, underWay, over }
+    enum Stage { case gathering, opening, underWay, over }
 
-    /// Blocks of the whole stream.
-    package let blocks: Int
+    /// Blocks of the whole stream; 0 until `start`.
+    package private(set) var blocks = 0
     package internal(set) var members: [GroupMember]
     /// Members by their numbers, from the head to the tail. None is empty.
     package internal(set) var chains: [[Int]] = []
@@ -34,19 +34,17 @@ package struct SenderLedger: Sendable {
     var judging = Judging()
 
     /// - Parameters:
-    ///   - peers: the members in their order in the chain, at most `GroupLimits.maximumMembers`.
+    ///   - count: of the members, in their order in the chain; at most `GroupLimits.maximumMembers`.
     ///   - own: the sender's own key.
-    ///   - blocks: of the stream, at least 1.
     package init(
-        _ peers: [PeerID], own: PeerID, blocks: Int, tokens: any TokenSource, limits: GroupLimits = GroupLimits(),
+        members count: Int, own: PeerID, tokens: any TokenSource, limits: GroupLimits = GroupLimits(),
         at now: ContinuousClock.Instant
     ) {
-        precondition(peers.count <= GroupLimits.maximumMembers && blocks > 0, "no group")
+        precondition(count <= GroupLimits.maximumMembers, "no group")
         self.own = own
-        self.blocks = blocks
         self.tokens = tokens
         self.limits = limits
-        members = peers.map { GroupMember($0, limits: limits, at: now) }
+        members = (0..<count).map { _ in GroupMember(limits: limits, at: now) }
         nextBeat = now
     }
 
@@ -56,6 +54,8 @@ package struct SenderLedger: Sendable {
     // MARK: The beginning
 
     /// A member has answered the offer. Only its first answer counts.
+    ///
+    /// A yes before `open` needs no control connection. One that comes later needs it, and waits for `start`.
     package mutating func answered(
         _ member: Int, _ answer: MemberAnswer, at now: ContinuousClock.Instant
     ) -> [SenderAction] {
@@ -72,7 +72,7 @@ package struct SenderLedger: Sendable {
             members[member].state = .ready
             members[member].heard = now
             if firstYes == nil { firstYes = now }
-            if stage != .gathering { join(member, &actions, at: now) }
+            if stage == .underWay { join(member, &actions, at: now) }
         }
         settle(&actions, at: now)
         return actions
@@ -82,7 +82,7 @@ package struct SenderLedger: Sendable {
     package mutating func begin(at now: ContinuousClock.Instant) -> [SenderAction] {
         guard stage == .gathering else { return [] }
         var actions: [SenderAction] = []
-        begin(&actions, at: now)
+        open(&actions)
         settle(&actions, at: now)
         return actions
     }
@@ -93,22 +93,54 @@ package struct SenderLedger: Sendable {
         return now >= lastAnswer + limits.answerWait || now >= firstYes + limits.longestAnswerWait
     }
 
-    private mutating func begin(_ actions: inout [SenderAction], at now: ContinuousClock.Instant) {
-        stage = .underWay
-        judging.began = now
+    /// Selects the members of the chain.
+    private mutating func open(_ actions: inout [SenderAction]) {
         let ready = members.indices.filter { members[$0].state == .ready }
         // The terms of most members; of the first ones if several have as many.
         let groups = Dictionary(grouping: ready) { members[$0].terms?.terms }
         let chain = groups.values.max { ($0.count, -$0[0]) < ($1.count, -$1[0]) } ?? []
-        guard chain.count >= GroupLimits.minimumMembers, blocks >= limits.minimumBlocks else {
+        guard chain.count >= GroupLimits.minimumMembers else {
+            stage = .underWay
             for member in ready { leave(member, .tooSmall, &actions) }
             return
         }
+        stage = .opening
         for member in ready where !chain.contains(member) { leave(member, .otherTerms, &actions) }
         terms = members[chain[0]].terms?.terms
-        chains = [chain]
-        for member in chain { enter(member, at: now) }
+        actions.append(.open(members: chain))
+    }
+
+    /// The control connections are open; `closed(member:)` has named those that could not be opened.
+    ///
+    /// - Parameter blocks: of the stream; 0 if its size cannot be known. Below `GroupLimits.minimumBlocks` all are alone.
+    package mutating func start(blocks: Int, at now: ContinuousClock.Instant) -> [SenderAction] {
+        guard stage == .opening else { return [] }
+        var actions: [SenderAction] = []
+        stage = .underWay
+        judging.began = now
+        self.blocks = blocks
+        let chain = members.indices.filter { members[$0].state == .ready }
+        if chain.count >= GroupLimits.minimumMembers, blocks >= limits.minimumBlocks {
+            chains = [chain]
+            for member in chain {
+                members[member].heard = now
+                enter(member, at: now)
+            }
+            place(&actions, at: now)
+        } else {
+            for member in chain { leave(member, .tooSmall, &actions) }
+        }
+        settle(&actions, at: now)
+        return actions
+    }
+
+    /// The contents have changed, or cannot be read: no chain can have them. Each member gets a stream of its own.
+    package mutating func breakUp(at now: ContinuousClock.Instant) -> [SenderAction] {
+        var actions: [SenderAction] = []
+        for member in chains.joined() { leave(member, .other, &actions) }
         place(&actions, at: now)
+        settle(&actions, at: now)
+        return actions
     }
 
     /// A late member becomes the tail if the present tail still has the first block.
@@ -285,10 +317,8 @@ package struct SenderLedger: Sendable {
     /// Ends the chains that are whole, then begins streams, then ends the group.
     private mutating func settle(_ actions: inout [SenderAction], at now: ContinuousClock.Instant) {
         if stage == .over { return }
-        if stage == .gathering {
-            guard isTimeToBegin(at: now) else { return }
-            begin(&actions, at: now)
-        }
+        if stage == .gathering, isTimeToBegin(at: now) { open(&actions) }
+        guard stage == .underWay else { return }
         for chain in chains where isWhole(chain) {
             for member in chain {
                 actions.append(.tell(.end, member: member))
@@ -318,7 +348,7 @@ package struct SenderLedger: Sendable {
         nextBeat = now + limits.beat
         var actions: [SenderAction] = []
         let silent = members.indices.filter {
-            members[$0].isConnected && now - members[$0].heard >= limits.silence
+            stage == .underWay && members[$0].isConnected && now - members[$0].heard >= limits.silence
         }
         for member in silent { lose(member, &actions) }
         if !silent.isEmpty { place(&actions, at: now) }
@@ -327,7 +357,7 @@ package struct SenderLedger: Sendable {
         }
         findSlow(&actions, at: now)
         settle(&actions, at: now)
-        for member in members.indices where members[member].isConnected {
+        for member in members.indices where stage == .underWay && members[member].isConnected {
             actions.append(.tell(.beat, member: member))
         }
         return actions

@@ -7,6 +7,16 @@ private import Synchronization
 ///
 /// Reads the disk on the calling thread, which must be allowed to block.
 final class ContentsWriter {
+    /// How the pieces are made.
+    enum Mode {
+        /// As fast as possible for one receiver.
+        case usual
+        /// The same bytes each time, from which a group's blocks are cut: nothing depends on the time or on other transfers.
+        case steady
+        /// As `steady`, but no contents are read: only the number of bytes is right.
+        case measuring
+    }
+
     /// The result of an item on this side.
     enum SourceState {
         case notReached
@@ -48,6 +58,9 @@ final class ContentsWriter {
     private(set) var hasEnded = false
     private var isOverdue = false
     private let algorithm: DigestAlgorithm
+    private let mode: Mode
+    /// Bytes of the current file before the next data frame.
+    private var filePosition: UInt64 = 0
     /// Memory for the pieces; reused once the caller has released it.
     private var piece = ByteBuffer()
     /// Bytes of the current piece, and the number of earlier pieces.
@@ -60,8 +73,9 @@ final class ContentsWriter {
     ///   - kept: the receiver's kept parts; nil if it listed none.
     init(
         _ sources: [any ItemSource], verdict: Verdict, stored: [Int: Digest] = [:], contradicted: Set<Int> = [],
-        kept: KeptList? = nil
+        kept: KeptList? = nil, mode: Mode = .usual
     ) {
+        self.mode = mode
         self.sources = sources
         self.verdict = verdict
         self.stored = stored
@@ -78,7 +92,7 @@ final class ContentsWriter {
     /// - Returns: the next piece, nil after the last. Release it before the next call.
     func nextPiece() -> ByteBuffer? {
         guard !hasEnded else { return nil }
-        pieceBytes = Self.share.pieceBytes(after: pieces)
+        pieceBytes = mode == .usual ? Self.share.pieceBytes(after: pieces) : Self.steadyPieceBytes
         pieces += 1
         if piece.capacity >= 2 * pieceBytes { piece = ByteBuffer() }
         piece.clear(minimumCapacity: pieceBytes)
@@ -88,6 +102,9 @@ final class ContentsWriter {
         }
         return piece
     }
+
+    /// Bytes of a steady piece. It ends with the frame of a file's contents, wherever that is.
+    private static let steadyPieceBytes = 256 << 10
 
     /// The frame that cancels the transfer.
     static func cancelPiece() -> ByteBuffer {
@@ -127,7 +144,7 @@ final class ContentsWriter {
             return declarePresent(digest.algorithm == .lasting ? digest : nil, .storedBefore)
         }
         reader = try sources[next].open()
-        if sources[next].isRepeatable, !contradicted.contains(next), let present = verdict.items[next].present {
+        if mode == .usual, sources[next].isRepeatable, !contradicted.contains(next), let present = verdict.items[next].present {
             comparison = ItemComparison(with: present, isTree: isTree)
         } else {
             announceItem()
@@ -168,6 +185,7 @@ final class ContentsWriter {
 
     /// Comparing takes time: the unfinished piece is sent now, to show the receiver that this side is alive.
     private func showLife() {
+        guard mode == .usual else { return }
         piece.writeWaiting()
         isOverdue = true
     }
@@ -182,6 +200,7 @@ final class ContentsWriter {
             contentBytes += prefix
             itemBytes += prefix
             file = entry
+            filePosition = prefix
             self.search = nil
             piece.writeFrame(.file(entry))
         }
@@ -194,6 +213,7 @@ final class ContentsWriter {
             piece.writeFrame(.folder(path))
         case .file(let entry):
             file = entry
+            filePosition = 0
             fileDigest.reset()
             if sources[next].isRepeatable, let size = entry.size, let kept = kept?.file(entry.path, ofItem: next) {
                 search = PrefixSearch(kept, size: size)
@@ -211,10 +231,11 @@ final class ContentsWriter {
     private func readOn(_ reader: any ItemReading, _ file: FileEntry) throws(SourceError) {
         let room = pieceBytes - piece.writerIndex - FrameHeader.byteCount
         let count = try piece.writeDataFrame(capacity: room) { (bytes) throws(SourceError) -> Int in
-            let count = try reader.read(into: bytes)
-            fileDigest.update(UnsafeRawBufferPointer(rebasing: bytes.prefix(count)))
+            let count = try read(reader, file, into: bytes)
+            if mode != .measuring { fileDigest.update(UnsafeRawBufferPointer(rebasing: bytes.prefix(count))) }
             return count
         }
+        filePosition += UInt64(count)
         contentBytes += UInt64(count)
         itemBytes += UInt64(count)
         movedBytes += UInt64(count)
@@ -227,6 +248,26 @@ final class ContentsWriter {
             soleFileDigest = digest
         }
         self.file = nil
+    }
+
+    /// - Returns: the bytes; 0 at the end of the file.
+    private func read(
+        _ reader: any ItemReading, _ file: FileEntry, into room: UnsafeMutableRawBufferPointer
+    ) throws(SourceError) -> Int {
+        guard mode != .usual, let size = file.size, filePosition < size else { return try reader.read(into: room) }
+        let wanted = Int(min(UInt64(room.count), size - filePosition))
+        if mode == .measuring {
+            if filePosition + UInt64(wanted) == size { try reader.seek(to: size) }
+            return wanted
+        }
+        // A disk may give less at a time.
+        var count = 0
+        while count < wanted {
+            let part = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: room[count..<wanted]))
+            guard part > 0 else { throw SourceError(.changed, "\(sources[next].origin) became shorter") }
+            count += part
+        }
+        return count
     }
 
     private func endItem() {
