@@ -288,8 +288,8 @@ let package = Package(
             .app, "Endpoints",
             [
                 "Sharing", "UniformTypes", "SecureTransport", "Discovery", "HTTPChannel", "WaftDialect",
-                "AirDropDialect", "LocalSendDialect", "WebDialect", "Contacts", "Pairing", "Executors", "Settings",
-                "ServiceManager", "Streams", nioCore, nioPosix, logging,
+                "AirDropDialect", "LocalSendDialect", "WebDialect", "Contacts", "Groups", "Pairing", "Executors",
+                "Settings", "ServiceManager", "Streams", nioCore, nioPosix, logging,
             ],
             tests: ["Digests", nioHTTP1])
         + module(

@@ -4,6 +4,33 @@ package enum NetworkAddress: Hashable, Sendable {
     /// The first and the last eight bytes. An address of IPv4 in IPv6 (`::ffff:192.0.2.1`) is that of IPv4: see `plain`.
     case v6(UInt64, UInt64)
 
+    /// As text that a system call reads, without a scope.
+    package var text: String {
+        switch self {
+        case .v4(let bits):
+            stride(from: 24, through: 0, by: -8).map { String(bits >> UInt32($0) & 0xFF) }.joined(separator: ".")
+        case .v6(let high, let low):
+            [high, low].flatMap { half in
+                stride(from: 48, through: 0, by: -16).map { String(half >> UInt64($0) & 0xFFFF, radix: 16) }
+            }.joined(separator: ":")
+        }
+    }
+
+    /// Whether it is one of fe80::/10, which needs a scope.
+    package var isLinkLocal: Bool {
+        if case .v6(let high, _) = self { high >> 54 == 0xFE80 >> 6 } else { false }
+    }
+
+    /// - Parameter bytes: 4 or 16, in network order.
+    package init?(bytes: some Collection<UInt8>) {
+        func number(_ bytes: some Collection<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+        switch bytes.count {
+        case 4: self = .v4(UInt32(number(bytes)))
+        case 16: self = .v6(number(bytes.prefix(8)), number(bytes.dropFirst(8)))
+        default: return nil
+        }
+    }
+
     /// The address of IPv4 that an address of IPv6 contains (mapped, compatible or NAT64), otherwise the address itself.
     var plain: NetworkAddress {
         guard case .v6(let high, let low) = self else { return self }

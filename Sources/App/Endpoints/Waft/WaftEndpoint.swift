@@ -79,7 +79,7 @@ package struct WaftEndpoint: Endpoint {
     /// Between two tries to connect to a receiver that is starting.
     private static let startingPause: Duration = .milliseconds(100)
 
-    private func dial(
+    func dial(
         _ target: PeerTarget, within limit: Duration
     ) async throws -> SecureConnection<HTTPClient.Connection> {
         var limits = self.limits
