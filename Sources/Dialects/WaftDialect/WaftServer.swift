@@ -10,41 +10,48 @@ package import UniformTypes
 
 /// The receiver's side of the protocol: reads HTTP requests, calls the `Reception` and writes the answers.
 package struct WaftServer: Sendable {
-    private let reception: Reception
+    let reception: Reception
     private let registry: @Sendable () -> TypeRegistry
     private let card: @Sendable (PeerID) -> Card?
     private let refused: @Sendable (PeerID, ItemVerdict) -> Void
     private let signOfLife: Duration
     private let threads = ContentThreads()
+    let groups = GroupPlaces()
+    let mayRelay: @Sendable (PeerID) -> Bool
 
     /// - Parameters:
     ///   - registry: the types known now; offers are checked against them.
     ///   - refused: called with the verdict for a peer that may not offer anything. Any stranger can cause such calls.
     ///   - signOfLife: how often a sender hears that this side still works on its contents.
+    ///   - mayRelay: whether this machine passes the contents of a peer's group on, if it has accepted them.
     ///   - card: the card to show to a peer; nil hides it.
     package init(
         reception: Reception,
         registry: @escaping @Sendable () -> TypeRegistry = { .system },
         refused: @escaping @Sendable (PeerID, ItemVerdict) -> Void = { _, _ in },
         signOfLife: Duration = Limits.signOfLife,
+        mayRelay: @escaping @Sendable (PeerID) -> Bool = { _ in false },
         card: @escaping @Sendable (PeerID) -> Card?
     ) {
         self.reception = reception
         self.registry = registry
         self.refused = refused
         self.signOfLife = signOfLife
+        self.mayRelay = mayRelay
         self.card = card
     }
 
     /// State of one connection that decides the idle timeout before its next request. Used by one task.
-    private final class ConnectionState {
+    final class ConnectionState {
         let visitor: Visitor
         let pairing: PairingPort?
+        /// Nil if this machine cannot be a member of a group here.
+        let reach: GroupReaching?
         var isPairing = false
         var wasRefused = false
 
-        init(_ visitor: Visitor, _ pairing: PairingPort?) {
-            (self.visitor, self.pairing) = (visitor, pairing)
+        init(_ visitor: Visitor, _ pairing: PairingPort?, _ reach: GroupReaching?) {
+            (self.visitor, self.pairing, self.reach) = (visitor, pairing, reach)
         }
     }
 
@@ -54,12 +61,13 @@ package struct WaftServer: Sendable {
     /// - Parameters:
     ///   - visitor: the peer whose key the connection's handshake proved.
     ///   - pairing: answers this connection's pairing messages; nil without pairing.
+    ///   - reach: how a group's next member is reached from here; nil: no contents are passed on.
     ///   - isIdle: called with whether the connection may be closed in favour of another one.
     package func serve(
         _ connection: HTTPServer.Connection, visitor: Visitor, pairing: PairingPort? = nil,
-        isIdle: (Bool) -> Void = { _ in }
+        reach: GroupReaching? = nil, isIdle: (Bool) -> Void = { _ in }
     ) async {
-        let course = ConnectionState(visitor, pairing)
+        let course = ConnectionState(visitor, pairing, reach)
         await HTTPServer.serve(
             connection, idle: idle(course), silence: Limits.silence,
             isIdle: { isIdle($0 && !course.isPairing) }
@@ -104,6 +112,10 @@ package struct WaftServer: Sendable {
             try await judge(exchange, course)
         case (.POST, .contents(let id)):
             try await receive(id, in: exchange, course.visitor)
+        case (.POST, .group(let id)):
+            try await join(id, in: exchange, course)
+        case (.POST, .relay(let id)):
+            try await link(id, in: exchange, from: peer)
         case (.GET, .kept(let id)):
             try await list(id, in: exchange, from: peer)
         case (.GET, .receipt(let id, let answered)):
@@ -152,10 +164,11 @@ package struct WaftServer: Sendable {
             return try await exchange.respondAndClose(
                 .ok, body: try WaftDialect.encode(VerdictMessage(refusing: Self.noMemory)))
         }
-        let verdict = await exchange.whileClientWaits { [cause = exchange.endCause] in
+        var verdict = await exchange.whileClientWaits { [cause = exchange.endCause] in
             await reception.judge(offer, from: visitor, withdrawn: cause)
         }
         if Task.isCancelled { throw TransferError.receiverStopped }
+        verdict.mayRelay = reservesPlace(for: offer, verdict, course)
         try await exchange.respond(.ok, contentType: WaftDialect.linesType, body: try WaftDialect.encode(verdict))
     }
 
@@ -210,12 +223,12 @@ package struct WaftServer: Sendable {
         }
         defer { withExtendedLifetime(place) {} }
         let transfer = try reception.begin(id, from: visitor.peer, interrupt: exchange.breakingOff)
+        groups.forget(id, of: visitor.peer)
         let stream: SecureStream
         do {
             stream = try await exchange.switchProtocols(to: WaftDialect.contentsProtocol)
         } catch {
-            let fault = TransferError(.interrupted, "the connection broke off")
-            reception.end(transfer, transfer.fail(fault), fault: fault)
+            _ = reception.fail(transfer, TransferError(.interrupted, "the connection broke off"))
             throw error
         }
         // Unsafe only for the compiler: from here on the thread alone uses it.

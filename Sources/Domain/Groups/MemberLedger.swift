@@ -37,7 +37,7 @@ package struct MemberLedger: Sendable {
     private var told: Report?
 
     /// Whether the sender has ended the chain: then only heartbeats follow, until the receipt.
-    private var isReleased = false
+    package private(set) var isReleased = false
     private var hasSentReceipt = false
 
     /// When the sender was last heard.

@@ -74,6 +74,10 @@ package enum Limits {
     package static let contentThreads = 64
     package static let contentThreadsOfStrangers = 48
     package static let contentThreadsPerStranger = 16
+    /// Groups in which this machine passes contents on at the same time: each has 8 MiB and three threads. The second number
+    /// is the part of strangers.
+    package static let groups = 2
+    package static let groupsOfStrangers = 1
     /// Finished transfers whose receipt can be asked for again.
     package static let rememberedReceipts = 1_024
     /// Items in all remembered receipts.

@@ -1,8 +1,13 @@
+import Discovery
+import Glibc
 import Groups
 import HTTPChannel
+import Logging
+import NIOCore
 import NIOPosix
 import SecureTransport
 import Sharing
+import Synchronization
 import WaftDialect
 
 extension WaftEndpoint {
@@ -27,6 +32,61 @@ extension WaftEndpoint {
                 // The sender learns of it when the time for dialling is over: see `MemberLedger` and `SenderLedger`.
                 return nil
             }
+        }
+    }
+
+    /// How a member of a group reaches the next one from the place where the sender's connection came.
+    ///
+    /// - Parameter local: this side's address of that connection; nil: nothing is dialled.
+    func reach(from local: SocketAddress?) -> GroupReach {
+        let (bytes, scope) = local?.host ?? ([], 0)
+        let networks = LocalNetworks(of: bytes, scope: scope)
+        let rule = DialRule(
+            subnets: networks.networks.compactMap { network in
+                NetworkAddress(bytes: network.bytes).map { Subnet($0, prefixLength: network.prefixLength) }
+            },
+            own: Set(networks.own.compactMap { NetworkAddress(bytes: $0) }))
+        return GroupReach(rule: rule, dialing: linkDialing(scope: networks.interface), news: groupNews())
+    }
+
+    /// Writes the events of a membership to the log. Its neighbours do not fill it.
+    private func groupNews() -> @Sendable (GroupNews) -> Void {
+        let faults = Mutex(LogRateLimiter(interval: .seconds(10)))
+        return { [logger] news in
+            switch news {
+            case .passesOn(let transfer, let sender, let next):
+                logger.info(
+                    "passes contents on",
+                    metadata: ["transfer": "\(transfer)", "from": "\(sender.shown)", "to": "\(next.shown)"])
+            case .ended(let transfer, let sender, let end):
+                logger.info(
+                    "a group ended",
+                    metadata: ["transfer": "\(transfer)", "from": "\(sender.shown)", "reason": "\(end)"])
+            case .trouble(let trouble):
+                guard faults.withLock({ $0.mayBeSaid(now: .now) }) else { return }
+                logger.notice("a link of a group failed", metadata: ["reason": "\(trouble)"])
+            case .refused(let peer, let error):
+                guard faults.withLock({ $0.mayBeSaid(now: .now) }) else { return }
+                logger.notice(
+                    "a link of a group was refused", metadata: ["peer": "\(peer.shown)", "reason": "\(error)"])
+            }
+        }
+    }
+}
+
+extension SocketAddress {
+    /// The address without its port, and the scope of a link-local one; nil if it is not IP.
+    fileprivate var host: (bytes: [UInt8], scope: UInt32)? {
+        switch self {
+        case .v4(let address):
+            return (withUnsafeBytes(of: address.address.sin_addr) { Array($0) }, 0)
+        case .v6(let address):
+            let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
+            // An IPv4 address in the form of a dual-stack socket (RFC 4291, section 2.5.5.2).
+            let isMapped = bytes.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
+            return isMapped ? (Array(bytes.suffix(4)), 0) : (bytes, address.address.sin6_scope_id)
+        case .unixDomainSocket:
+            return nil
         }
     }
 }

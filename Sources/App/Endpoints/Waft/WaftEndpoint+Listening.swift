@@ -80,6 +80,7 @@ extension WaftEndpoint {
                 guard refusals.withLock({ $0.mayBeSaid(now: .now) }) else { return }
                 log.notice("an offer was refused", metadata: ["peer": "\(peer.shown)", "reason": "\(verdict.reason)"])
             },
+            mayRelay: { _ in true },
             card: {
                 host.pairing?.isOpen == true || visibility.shows(itselfTo: $0)
                     ? host.card : nil
@@ -88,12 +89,12 @@ extension WaftEndpoint {
             try HTTPServer.configure(channel)
         } onConnection: { connection in
             await withTaskExecutorPreference(host.threads(connection.place?.isContact == true)) {
-                await Self.attend(connection, server, host)
+                await attend(connection, server, host)
             }
         }
     }
 
-    private static func attend(
+    private func attend(
         _ connection: SecureConnection<HTTPServer.Connection>, _ server: WaftServer, _ host: ReceivingHost
     ) async {
         if connection.applicationProtocol == WaftDialect.codeALPN {
@@ -113,7 +114,7 @@ extension WaftEndpoint {
         if let responder { pairing = { await responder.answer($0) } }
         await server.serve(
             connection.output, visitor: Visitor(of: connection), pairing: pairing,
-            isIdle: { connection.place?.isIdle($0) })
+            reach: { reach(from: connection.channel.localAddress) }, isIdle: { connection.place?.isIdle($0) })
         responder?.end()
     }
 

@@ -12,25 +12,21 @@ struct ContentsSession {
     func run() {
         do {
             try ContentsReceiver(transfer).receiveAll(from: stream)
-            answer(nil, reception.end(transfer, try transfer.finish(), fault: nil))
+            ContentsResult(nil, reception.end(transfer, try transfer.finish(), fault: nil)).send(on: stream)
         } catch let fault as TransferError {
-            answer(fault, end(with: fault))
+            reception.fail(transfer, fault).send(on: stream)
         } catch {
             let fault = fault(for: error)
-            let receipt = end(with: fault)
-            if fault == .receiverStopped { answer(fault, receipt) }
+            let result = reception.fail(transfer, fault)
+            if fault == .receiverStopped { result.send(on: stream) }
         }
         stream.close(lingering: Limits.lingering)
     }
 
     /// Ends the transfer without its contents.
     func giveUp(_ fault: TransferError) {
-        _ = end(with: fault)
+        _ = reception.fail(transfer, fault)
         stream.close(lingering: .zero)
-    }
-
-    private func end(with fault: TransferError) -> Receipt {
-        reception.end(transfer, transfer.fail(fault), fault: fault)
     }
 
     private func fault(for error: any Error) -> TransferError {
@@ -41,31 +37,6 @@ struct ContentsSession {
         default: TransferError(ending: .fault)
         }
     }
-
-    /// Sends the result of the transfer, if the sender is still there.
-    private func answer(_ fault: TransferError?, _ receipt: Receipt) {
-        do {
-            var frames = ByteBuffer()
-            if let fault { frames.writeFrame(.cancel(fault)) }
-            var text = try WaftDialect.writer(receipt)
-            while let piece = try text.nextPiece() {
-                frames.writeDataFrame(piece)
-                if frames.readableBytes >= Self.pieceBytes { try send(&frames) }
-            }
-            frames.writeFrame(.end)
-            try send(&frames)
-        } catch {
-            // The sender can ask for the receipt later.
-        }
-    }
-
-    private func send(_ frames: inout ByteBuffer) throws {
-        _ = try stream.send(&frames, within: PeerTimeout(Limits.silence), isListening: false)
-        frames.clear()
-    }
-
-    /// Bytes of an answer that a sender must take before it counts as silent.
-    private static let pieceBytes = 128 << 10
 }
 
 /// Moves the frames of a stream into an incoming transfer.
@@ -86,9 +57,20 @@ final class ContentsReceiver: FrameSink {
             guard let bytes = try stream.receive(within: PeerTimeout(Limits.silence)) else {
                 throw TransferError(ending: .fault)
             }
-            try decoder.decode(bytes, into: self)
+            try take(bytes)
         }
-        guard decoder.isBetweenFrames else { throw FrameDecoder.malformed("half a frame after the end") }
+        try finish()
+    }
+
+    /// Takes the next bytes of the stream. May block on the disk.
+    func take(_ bytes: consuming ByteBuffer) throws(TransferError) {
+        try decoder.decode(bytes, into: self)
+    }
+
+    /// The stream has no more bytes.
+    /// - Throws: `protocolViolation` unless they end with the last frame.
+    func finish() throws(TransferError) {
+        guard hasEnded, decoder.isBetweenFrames else { throw FrameDecoder.malformed("half a frame at the end") }
     }
 
     func receive(_ frame: Frame) throws(TransferError) {
@@ -104,8 +86,7 @@ final class ContentsReceiver: FrameSink {
         case .itemAbandoned(let number, let fault): try transfer.abandonItem(number, fault)
         case .present(let number, let digest): try transfer.present(number, digest: digest)
         case .end: hasEnded = true
-        // Its code and words are for programs of another version: people get the words for the cause.
-        case .cancel(let why): throw TransferError(ending: why.cause == .user ? .senderCancelled : why.cause)
+        case .cancel(let why): throw TransferError(cancelledBySender: why)
         }
     }
 

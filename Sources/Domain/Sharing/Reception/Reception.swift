@@ -203,6 +203,9 @@ package final class Reception: Sendable {
     /// The transfers that are under way, by the beginning of their offers.
     package var underWay: [(offer: Offer, peer: PeerID)] { transfers.with { $0.underWay(at: .now) } }
 
+    /// Whether the user has cancelled a transfer here.
+    package func isCancelled(_ id: TransferID) -> Bool { transfers.with { $0.isCancelled(id) } }
+
     /// Transfers that were accepted and have not ended.
     package var openTransfers: Int { transfers.with { $0.openTransfers(at: .now) } }
 
