@@ -20,6 +20,8 @@ struct WaftLoopback: Sendable {
     let delivery: RecordingDelivery
     let reception: Reception
     let events: Recorder<Reception.Event>
+    /// Of its memberships in groups.
+    let news = Recorder<GroupNews>()
     /// One for each connection that is over on the receiver's side.
     let served = Recorder<Void>()
 
@@ -54,12 +56,15 @@ struct WaftLoopback: Sendable {
         departedWait: Duration = .seconds(3_600),
         card: Card? = Card(name: "kitchen", device: "server"),
         signOfLife: Duration = .seconds(3_600),
+        mayRelay: Bool = false,
         _ body: @Sendable (WaftLoopback) async throws -> Void
     ) async throws {
         var loopback = WaftLoopback(
             inbox: inbox, consent: consent, delivery: delivery, access: access, consentWait: consentWait,
             departedWait: departedWait)
-        let server = WaftServer(reception: loopback.reception, signOfLife: signOfLife, card: { _ in card })
+        let server = WaftServer(
+            reception: loopback.reception, signOfLife: signOfLife, mayRelay: { _ in mayRelay }, card: { _ in card })
+        let reach = GroupReach(rule: GroupSender.rule, dialing: GroupSender.dial, news: loopback.news.record)
         let served = loopback.served
         try await withThrowingTaskGroup(of: Void.self) { group in
             for peer in [peer, other] {
@@ -70,7 +75,7 @@ struct WaftLoopback: Sendable {
                         try HTTPServer.configure(channel)
                     } onConnection: { connection in
                         await withTaskExecutorPreference(disk) {
-                            await server.serve(connection.output, visitor: Visitor(peer))
+                            await server.serve(connection.output, visitor: Visitor(peer), reach: { reach })
                         }
                         served.record(())
                     }
@@ -98,6 +103,9 @@ struct WaftLoopback: Sendable {
     ) async throws -> Result {
         try await SecureLoopback.http(try #require(ports[peer]), body)
     }
+
+    /// The port at which it is asked as `peer`.
+    func port(for peer: PeerID) throws -> Int { try #require(ports[peer]) }
 
     /// Sends bytes over a connection, waits until they have left, and closes without another word.
     func sendAndVanish(_ bytes: [ByteBuffer], as peer: PeerID = WaftLoopback.peer) async throws {

@@ -1,5 +1,4 @@
 import Discovery
-import Glibc
 import Groups
 import HTTPChannel
 import Logging
@@ -39,7 +38,7 @@ extension WaftEndpoint {
     ///
     /// - Parameter local: this side's address of that connection; nil: nothing is dialled.
     func reach(from local: SocketAddress?) -> GroupReach {
-        let (bytes, scope) = local?.host ?? ([], 0)
+        let (bytes, scope) = local?.hostBytes ?? ([], 0)
         let networks = LocalNetworks(of: bytes, scope: scope)
         let rule = DialRule(
             subnets: networks.networks.compactMap { network in
@@ -70,23 +69,6 @@ extension WaftEndpoint {
                 logger.notice(
                     "a link of a group was refused", metadata: ["peer": "\(peer.shown)", "reason": "\(error)"])
             }
-        }
-    }
-}
-
-extension SocketAddress {
-    /// The address without its port, and the scope of a link-local one; nil if it is not IP.
-    fileprivate var host: (bytes: [UInt8], scope: UInt32)? {
-        switch self {
-        case .v4(let address):
-            return (withUnsafeBytes(of: address.address.sin_addr) { Array($0) }, 0)
-        case .v6(let address):
-            let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
-            // An IPv4 address in the form of a dual-stack socket (RFC 4291, section 2.5.5.2).
-            let isMapped = bytes.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
-            return isMapped ? (Array(bytes.suffix(4)), 0) : (bytes, address.address.sin6_scope_id)
-        case .unixDomainSocket:
-            return nil
         }
     }
 }

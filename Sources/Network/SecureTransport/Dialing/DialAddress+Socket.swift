@@ -17,3 +17,25 @@ extension DialAddress {
         }
     }
 }
+
+extension SocketAddress {
+    /// The bytes of an IP address, 4 or 16 in network order, and the interface of a link-local one, 0 for none; nil for an
+    /// address that is not IP.
+    package var hostBytes: (bytes: [UInt8], scope: UInt32)? {
+        // Linux's layout: see `AddressKey.init`.
+        switch self {
+        case .v4:
+            return bytes(at: 4, as: UInt32.self).map { address in (withUnsafeBytes(of: address) { Array($0) }, 0) }
+        case .v6:
+            guard let address = bytes(at: 8, as: UInt128.self), let scope = bytes(at: 24, as: UInt32.self) else {
+                return nil
+            }
+            let host = withUnsafeBytes(of: address) { Array($0) }
+            // An IPv4 address in the form of a dual-stack socket (RFC 4291, section 2.5.5.2).
+            let isMapped = UInt128(bigEndian: address) >> 32 == 0xFFFF
+            return isMapped ? (Array(host.suffix(4)), 0) : (host, scope)
+        case .unixDomainSocket:
+            return nil
+        }
+    }
+}
