@@ -235,8 +235,8 @@ let package = Package(
         + module(
             .dialects, "WaftDialect",
             [
-                "UniformTypes", "ContentCheck", "Sharing", "Pairing", "Groups", "Digests", "Executors", "HTTPChannel",
-                "SecureTransport", nioCore, nioHTTP1,
+                "UniformTypes", "ContentCheck", "Sharing", "Pairing", "Groups", "Digests", "Executors", "Streams",
+                "HTTPChannel", "SecureTransport", nioCore, nioHTTP1, deque,
             ],
             tests: [nioPosix, logging], vectors: "Vectors"
         )

@@ -25,6 +25,18 @@ struct WholeProgressTests {
         #expect(lines(&progress).count == 1)
     }
 
+    @Test("says at a terminal that Enter begins without the peers that have not answered, until bytes move")
+    func beginning() {
+        var progress = WholeProgress(peers: 4, canBegin: true)
+        for name in ["kitchen", "attic", "cellar", "study"] { progress.asks(name, name) }
+        progress.accepts("kitchen")
+        #expect(lines(&progress) == ["waiting for the answer of attic, cellar, study"])
+        progress.accepts("study")
+        #expect(lines(&progress) == ["2 of 4 have answered; Enter begins without attic, cellar"])
+        progress.moves("kitchen", 50, of: 100, moved: 50)
+        #expect(lines(&progress).last == "waiting for the answer of attic, cellar")
+    }
+
     @Test("names the peers that have less than half of what most have, the last one first, and no peer that has ended")
     func behind() {
         var progress = WholeProgress(peers: 7)

@@ -4,6 +4,7 @@ package import Desktop
 package import Endpoints
 package import Sharing
 import Synchronization
+import WaftDialect
 
 /// Sends activity items to one peer: finds it, connects, offers, moves accepted items, and returns receipts.
 package struct Sender: Sendable {
@@ -31,6 +32,7 @@ package struct Sender: Sendable {
     ///
     /// - Parameters:
     ///   - previews: of the sources; nil for none.
+    ///   - seat: the peer's place in a group; nil for a sending to it alone.
     ///   - cancellation: when requested, informs the other side and throws `SendError.cancelled`.
     ///   - observe: called in order, from one task.
     /// - Throws: `SendError`.
@@ -39,14 +41,15 @@ package struct Sender: Sendable {
         to reference: PeerReference,
         options: SendOptions,
         previews: OfferPreviews? = nil,
+        seat: SendGroup.Seat? = nil,
         cancellation: Cancellation,
         observe: @escaping @Sendable (SendEvent) -> Void
     ) async throws(SendError) -> SendReport {
         let watched = watch.map(WatchedSending.init)
         do throws(SendError) {
             let report = try await run(
-                sources, to: reference, options: options, previews: previews, cancellation: cancellation,
-                watched: watched, observe: observe)
+                sources, to: reference, options: options, previews: previews, seat: seat,
+                cancellation: cancellation, watched: watched, observe: observe)
             sentLog?.note(report)
             let stored = report.storedItems
             await watched?.ended(
@@ -63,7 +66,8 @@ package struct Sender: Sendable {
         _ sources: [any ItemSource],
         to reference: PeerReference,
         options: SendOptions,
-        previews: OfferPreviews? = nil,
+        previews: OfferPreviews?,
+        seat: SendGroup.Seat?,
         cancellation: Cancellation,
         watched: WatchedSending?,
         observe: @escaping @Sendable (SendEvent) -> Void
@@ -89,15 +93,21 @@ package struct Sender: Sendable {
             guard let endpoint = finder.endpoint(for: target) else {
                 throw SendError(.unreachable, "\(target.dialect.title) is not spoken here")
             }
-            let offer = Offer(
+            var offer = Offer(
                 transfer: transfer,
                 items: sources.map(\.offered), annotation: options.annotation, senderName: ownName(),
                 takesPart: options.takesPart, asksHandlers: options.wait == .opened, dialect: target.dialect)
+            if target.dialect == .waft {
+                offer.group = seat?.group.offered
+            } else {
+                seat?.group.left(seat?.member ?? 0)
+            }
             watched?.began(offer, to: reference.description)
             return try await endpoint.send(
                 SendRequest(
                     sources: sources, offer: offer, target: target, peerText: reference.description, options: options,
-                    cancellation: cancellation, offered: { await self.offered(offer, to: $0, previews) },
+                    cancellation: cancellation, seat: seat,
+                    offered: { [offer] in await self.offered(offer, to: $0, previews) },
                     observe: observe
                 ) { () async throws(SendError) in
                     let found = try await finder.resolve(
@@ -125,6 +135,13 @@ package struct Sender: Sendable {
             }
             return try await send(to: other)
         }
+    }
+
+    /// - Parameter members: the peers that get the items.
+    /// - Returns: nil if the items are not sent as a group.
+    package func group(_ sources: [any ItemSource], members: Int, cancellation: Cancellation) -> SendGroup? {
+        finder.endpoints.lazy.compactMap { $0 as? WaftEndpoint }.first?
+            .group(sources, members: members, cancellation: cancellation)
     }
 
     /// How long a program of another dialect may take to answer.

@@ -66,12 +66,12 @@ package struct WaftClient {
             sources, verdict: verdict, stored: memory.storedDigests, contradicted: memory.contradicted,
             kept: try await kept(of: offer, sources, verdict, memory, timeout: timeout, maximum: maximum))
         nonisolated(unsafe) let reply = ContentsReply(to: offer, digest: verdict.digest)
-        defer { memory.note(writer) }
+        defer { memory.note(writer.outcomes, moved: writer.movedBytes) }
         switch try await http.switchProtocols(
             WaftDialect.Resource.contents(offer.transfer).path, to: WaftDialect.contentsProtocol, timeout: timeout)
         {
         case .refused(let answer):
-            return outcome(nil, Self.fault(of: answer), offer, verdict, writer, memory)
+            return Self.outcome(nil, Self.fault(of: answer), offer, verdict, writer.outcomes, memory)
         case .switched(let stream):
             let movedBefore = memory.movedBytes
             let reading = SourceReading()
@@ -92,7 +92,7 @@ package struct WaftClient {
             }
             guard let result else { throw HTTPError.closed }
             try result.get()
-            return outcome(try reply.receipt(), reply.fault, offer, verdict, writer, memory)
+            return Self.outcome(try reply.receipt(), reply.fault, offer, verdict, writer.outcomes, memory)
         }
     }
 
@@ -105,7 +105,11 @@ package struct WaftClient {
             verdict.items[number].answer == .accepted && verdict.items[number].hasKept && sources[number].isRepeatable
                 && memory.receipt(of: number) == nil
         }
-        guard isWorthAsking else { return nil }
+        return isWorthAsking ? try await kept(of: offer, timeout: timeout, maximum: maximum) : nil
+    }
+
+    /// The receiver's list of kept parts. It lets the accepted offer wait for its contents, for as long as at first.
+    func kept(of offer: Offer, timeout: Duration, maximum: Duration) async throws -> KeptList {
         let answer = try await exchange(.GET, .kept(offer.transfer), timeout: timeout, maximum: maximum)
         return try KeptList(answer.body, items: offer.items.count)
     }
@@ -161,7 +165,7 @@ package struct WaftClient {
         return answer
     }
 
-    private static func fault(of answer: HTTPAnswer) -> TransferError {
+    static func fault(of answer: HTTPAnswer) -> TransferError {
         let isPassing = answer.status == .serviceUnavailable
         guard let message = try? WaftDialect.decode(FaultMessage.self, from: answer.body) else {
             // Status 503 alone means that a later attempt may succeed.
@@ -173,16 +177,16 @@ package struct WaftClient {
         return TransferError(code: code, message: message.message, cause: message.cause)
     }
 
-    private func outcome(
+    /// The result of an attempt, by its receipt, by how far its sources were read, and by earlier attempts.
+    static func outcome(
         _ receipt: Receipt?,
         _ fault: TransferError?,
         _ offer: Offer,
         _ verdict: Verdict,
-        _ writer: ContentsWriter,
+        _ sources: [ContentsWriter.SourceState],
         _ memory: SendMemory
     ) -> SendResult {
         if let receipt { memory.note(receipt) }
-        let sources = writer.outcomes
         let items = offer.items.indices.map { number -> SendResult.Item in
             guard verdict.items[number].answer == .accepted else { return .notAccepted(verdict.items[number]) }
             switch (sources[number], receipt?.items[number]) {

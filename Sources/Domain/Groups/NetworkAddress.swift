@@ -40,7 +40,7 @@ package enum NetworkAddress: Hashable, Sendable {
         return isMapped || isCompatible || isTranslated ? .v4(UInt32(truncatingIfNeeded: low)) : self
     }
 
-    var isLoopback: Bool {
+    package var isLoopback: Bool {
         switch plain {
         case .v4(let bits): bits >> 24 == 127
         case .v6(let high, let low): high == 0 && low == 1

@@ -51,6 +51,12 @@ package struct SenderLedger: Sendable {
     /// When `tick` is due at the latest; nil after the end.
     package var nextDeadline: ContinuousClock.Instant? { stage == .over ? nil : nextBeat }
 
+    /// Whether answers are collected.
+    package var isGathering: Bool { stage == .gathering }
+
+    /// Whether the members were placed.
+    package var isUnderWay: Bool { stage == .underWay }
+
     // MARK: The beginning
 
     /// A member has answered the offer. Only its first answer counts.

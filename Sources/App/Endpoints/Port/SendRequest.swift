@@ -14,6 +14,8 @@ package struct SendRequest: Sendable {
     package var options: SendOptions
     /// A cancellation is reported to the other side, and ends the sending with `SendError.cancelled`.
     package var cancellation: Cancellation
+    /// Nil for a sending to this peer alone.
+    package var seat: SendGroup.Seat?
     /// Called in order, from one task.
     package var observe: @Sendable (SendEvent) -> Void
     /// Looks for the peer again: its address may have changed.
@@ -21,12 +23,13 @@ package struct SendRequest: Sendable {
 
     package init(
         sources: [any ItemSource], offer: Offer, target: PeerTarget, peerText: String, options: SendOptions,
-        cancellation: Cancellation, offered: (@Sendable (PeerID) async -> Offer)? = nil,
+        cancellation: Cancellation, seat: SendGroup.Seat? = nil,
+        offered: (@Sendable (PeerID) async -> Offer)? = nil,
         observe: @escaping @Sendable (SendEvent) -> Void,
         findAgain: @escaping @Sendable () async throws(SendError) -> PeerTarget
     ) {
         (self.sources, self.offer, self.target, self.peerText) = (sources, offer, target, peerText)
-        (self.options, self.cancellation) = (options, cancellation)
+        (self.options, self.cancellation, self.seat) = (options, cancellation, seat)
         self.offered = offered ?? { _ in offer }
         (self.observe, self.findAgain) = (observe, findAgain)
     }

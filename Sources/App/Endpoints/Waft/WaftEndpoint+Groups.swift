@@ -1,3 +1,4 @@
+import CNIOLinux
 import Discovery
 import Groups
 import HTTPChannel
@@ -70,5 +71,16 @@ extension WaftEndpoint {
                     "a link of a group was refused", metadata: ["peer": "\(peer.shown)", "reason": "\(error)"])
             }
         }
+    }
+}
+
+extension WaftEndpoint.OpenConnection {
+    /// Where a member of a group finds the peer; nil at a loopback address, which only this machine has.
+    var location: GroupSending.Location? {
+        guard let address, let port = address.port.flatMap(UInt16.init(exactly:)) else { return nil }
+        guard let host = address.hostBytes, let network = NetworkAddress(bytes: host.bytes), !network.isLoopback else {
+            return nil
+        }
+        return GroupSending.Location(addresses: [network], port: port, scope: host.scope)
     }
 }

@@ -28,6 +28,9 @@ extension WaftEndpoint {
                 }
                 try await pause.take(atMost: job.course.rest(of: options.retryFor), cancellation)
                 continue
+            case .failed(is GroupSending.LeftChain, _):
+                // No fault: it goes on at once.
+                continue
             case .ended(let report):
                 guard let why = job.reasonToGoOn(report) else { return report }
                 guard job.course.mayGoOn(for: options.retryFor) else { return report }
@@ -73,8 +76,8 @@ extension WaftEndpoint {
             }
             if let peer = job.course.peer { target = target.expecting(peer) }
             let options = job.request.options
-            let report = try await converse(with: target, options) { client, peer in
-                try await job.run(client, peer: peer)
+            let report = try await converse(with: target, options) { client, connection in
+                try await job.run(client, on: connection)
             }
             guard job.mustWaitForHandlers(report) else { return .ended(report) }
             stored = report
@@ -89,13 +92,13 @@ extension WaftEndpoint {
     }
     private func converse(
         with target: PeerTarget, _ options: SendOptions,
-        _ body: @escaping @Sendable (WaftClient, PeerID) async throws -> SendReport
+        _ body: @escaping @Sendable (WaftClient, OpenConnection) async throws -> SendReport
     ) async throws -> SendReport {
         let connection = try await connect(to: target, within: options.finding, starting: options.starting)
         // Examining the offer and its answers takes long: not on the threads that everything else shares.
         return try await withTaskExecutorPreference(blocking) {
             try await HTTPClient.converse(connection.http) { http in
-                try await body(WaftClient(http), connection.peer)
+                try await body(WaftClient(http), connection)
             }
         }
     }

@@ -16,8 +16,9 @@ struct WaftSendJob: Sendable {
     private func observe(_ event: SendEvent) { request.observe(event) }
 
     /// - Throws: `SendError`, `HTTPError`, `TransferError`, `CancellationError`, and errors of the network.
-    func run(_ client: WaftClient, peer: PeerID) async throws -> SendReport {
-        guard let first = course.verdict else { return try await begin(client, peer: peer) }
+    func run(_ client: WaftClient, on connection: WaftEndpoint.OpenConnection) async throws -> SendReport {
+        let peer = connection.peer
+        guard let first = course.verdict else { return try await begin(client, connection) }
         if let receipt = try await receipt(client) { memory.note(receipt) }
         let isWhole = offer.items.indices.allSatisfy { number in
             let isWanted =
@@ -28,12 +29,17 @@ struct WaftSendJob: Sendable {
             return end(SendResult(first), peer: peer)
         }
         // The answer tells whether the other user has cancelled.
-        let verdict = try await client.offer(offer, timeout: options.answer)
+        var again = offer
+        again.group = nil
+        let verdict = try await client.offer(again, timeout: options.answer)
         try checkRepeatable(verdict)
-        return try await contents(client, verdict, peer: peer)
+        return try await contents(client, verdict, connection)
     }
 
-    private func begin(_ client: WaftClient, peer: PeerID) async throws -> SendReport {
+    private func begin(
+        _ client: WaftClient, _ connection: WaftEndpoint.OpenConnection
+    ) async throws -> SendReport {
+        let peer = connection.peer
         let verdict: Verdict
         do {
             try await introduce(client, peer: peer)
@@ -48,7 +54,7 @@ struct WaftSendJob: Sendable {
             throw BusyError(reason: busy?.reason ?? "", cause: busy?.cause ?? .rule)
         }
         observe(.answered(verdict))
-        return try await contents(client, verdict, peer: peer)
+        return try await contents(client, verdict, connection)
     }
 
     /// - Throws: a final `SendError` if the time for the answer is over: the offer has been withdrawn.
@@ -75,12 +81,16 @@ struct WaftSendJob: Sendable {
         observe(.offered(offer))
     }
 
-    private func contents(_ client: WaftClient, _ verdict: Verdict, peer: PeerID) async throws -> SendReport {
+    private func contents(
+        _ client: WaftClient, _ verdict: Verdict, _ connection: WaftEndpoint.OpenConnection
+    ) async throws -> SendReport {
+        let peer = connection.peer
         guard verdict.acceptsAnything else {
             return report(SendResult(verdict), peer: peer)
         }
         course.accepted(verdict)
         let total = acceptedBytes(verdict)
+        if let outcome = try await chain(client, verdict, connection, total) { return end(outcome, peer: peer) }
         let outcome = try await client.send(
             offer, sources, verdict: verdict, memory: memory, timeout: options.silence, stall: options.stall,
             cancellation: request.cancellation
@@ -88,6 +98,24 @@ struct WaftSendJob: Sendable {
             observe(.progressed(course.progressed(done), of: total, moved: moved))
         }
         return end(outcome, peer: peer)
+    }
+
+    /// Sends the contents as a member of the group.
+    /// - Returns: nil for a stream of its own.
+    private func chain(
+        _ client: WaftClient, _ verdict: Verdict, _ connection: WaftEndpoint.OpenConnection, _ total: UInt64?
+    ) async throws -> SendResult? {
+        guard let seat = request.seat else { return nil }
+        let before = memory.movedBytes
+        let member = GroupSending.Member(
+            seat.member, connection.peer, at: connection.location, offer, verdict, memory: memory,
+            timeout: options.silence, stall: options.stall
+        ) { [observe] bytes in
+            // The stream has some bytes beside the contents.
+            let done = min(bytes, total ?? bytes)
+            observe(.progressed(course.progressed(done), of: total, moved: before + done))
+        }
+        return try await seat.group.sending.join(member, by: client)
     }
 
     private func end(_ outcome: SendResult, peer: PeerID) -> SendReport {

@@ -94,12 +94,14 @@ extension Waft {
     ///   - peers: each by its name, the beginning of its id, or an address.
     ///   - search: finds them; nil for one of its own.
     ///   - cancellation: when requested, informs the other side and ends with `interrupted`.
+    ///   - beginning: called while several peers have not answered; an element lets the others begin.
     ///   - see: called for each step, in order for each peer.
     /// - Returns: the exit code of the first item that failed; `interrupted` if the sending was cancelled, unless all was done.
     /// - Throws: `WaftError` `usage` for a text that names no peer.
     package func send(
         _ sources: [any ItemSource], to peers: [String], by search: SharePeers? = nil, _ options: SendOptions,
         previews: OfferPreviews? = nil, cancellation: Cancellation,
+        beginning: (@Sendable () -> AsyncStream<Void>)? = nil,
         _ see: @escaping @Sendable (SendStep, _ peer: String) -> Void
     ) async throws(WaftError) -> WaftExit {
         let references = try peers.map { peer throws(WaftError) in try PeerReference(typed: peer) }
@@ -108,13 +110,22 @@ extension Waft {
             finder: finder, ownName: settings.name, sentLog: home.sentLog,
             inhibitor: settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil, watch: SendingReports(receiver))
         let people = people
-        let exits = await withTaskGroup(of: (Int, WaftExit).self) { group in
+        let chain = options.relays ? sender.group(sources, members: peers.count, cancellation: cancellation) : nil
+        let exits = await withTaskGroup(of: (Int, WaftExit)?.self) { group in
+            if let chain {
+                group.addTask {
+                    await chain.run(beginning: beginning)
+                    return nil
+                }
+            }
             for (index, reference) in references.enumerated() {
                 group.addTask {
+                    defer { chain?.left(index) }
                     let peer = reference.description
                     do throws(SendError) {
                         let report = try await sender.send(
-                            sources, to: reference, options: options, previews: previews, cancellation: cancellation
+                            sources, to: reference, options: options, previews: previews,
+                            seat: chain.map { SendGroup.Seat($0, member: index) }, cancellation: cancellation
                         ) { see(SendStep($0, to: peer, people), peer) }
                         let lines = Self.lines(report, to: peer, people, isAwaited: options.wait == .opened)
                         see(.ended(lines), peer)
@@ -127,7 +138,7 @@ extension Waft {
                 }
             }
             var exits = Array(repeating: WaftExit.unexpected, count: peers.count)
-            for await (index, exit) in group { exits[index] = exit }
+            for await case (let index, let exit)? in group { exits[index] = exit }
             return exits
         }
         guard let fault = exits.first(where: { $0 != .done }) else { return .done }

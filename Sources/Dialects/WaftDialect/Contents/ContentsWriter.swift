@@ -56,6 +56,8 @@ final class ContentsWriter {
     private var soleFileDigest: Digest?
     /// Whether the last piece has the frame that ends the contents.
     private(set) var hasEnded = false
+    /// Whether an item could not be read to its end.
+    private(set) var hasAbandoned = false
     private var isOverdue = false
     private let algorithm: DigestAlgorithm
     private let mode: Mode
@@ -144,7 +146,9 @@ final class ContentsWriter {
             return declarePresent(digest.algorithm == .lasting ? digest : nil, .storedBefore)
         }
         reader = try sources[next].open()
-        if mode == .usual, sources[next].isRepeatable, !contradicted.contains(next), let present = verdict.items[next].present {
+        if mode == .usual, sources[next].isRepeatable, !contradicted.contains(next),
+            let present = verdict.items[next].present
+        {
             comparison = ItemComparison(with: present, isTree: isTree)
         } else {
             announceItem()
@@ -285,6 +289,7 @@ final class ContentsWriter {
         let message = code == .changed ? "it changed while it was read" : "the sender could not read it"
         piece.writeFrame(.itemAbandoned(next, TransferError(code, message)))
         outcomes[next] = .failed(fault)
+        hasAbandoned = true
         closeItem()
     }
 

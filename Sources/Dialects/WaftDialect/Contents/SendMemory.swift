@@ -36,14 +36,14 @@ package final class SendMemory: Sendable {
     }
 
     /// Records the bytes and outcomes of an attempt.
-    func note(_ writer: ContentsWriter) {
+    func note(_ outcomes: [ContentsWriter.SourceState], moved: UInt64) {
         state.withLock { state in
-            state.movedBytes += writer.movedBytes
+            state.movedBytes += moved
             guard !state.outcomes.isEmpty else {
-                state.outcomes = writer.outcomes
+                state.outcomes = outcomes
                 return
             }
-            for (number, outcome) in writer.outcomes.enumerated() {
+            for (number, outcome) in outcomes.enumerated() {
                 if case .sent = outcome { state.outcomes[number] = outcome }
             }
         }

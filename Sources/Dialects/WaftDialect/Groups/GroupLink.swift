@@ -24,6 +24,22 @@ extension WaftClient {
     }
 }
 
+extension WaftClient {
+    /// Begins the control connection of a member that has accepted. The connection is used up, and so is the offer.
+    ///
+    /// - Returns: nil if the member refuses.
+    /// - Throws: `HTTPError` if the connection breaks.
+    func beginControl(
+        of group: GroupID, _ size: BlockedStream, timeout: Duration
+    ) async throws -> SecureStream? {
+        let answer = try await http.switchProtocols(
+            WaftDialect.Resource.group(group).path, to: GroupRequest.controlProtocol,
+            fields: [GroupRequest.streamField: String(size.bytes)], timeout: timeout)
+        if case .switched(let stream) = answer { return stream }
+        return nil
+    }
+}
+
 /// The dialling end of a link, on the thread of its stream: writes blocks, and hears reports.
 struct LinkFeed {
     let stream: SecureStream

@@ -1,4 +1,5 @@
 import Digests
+import Groups
 import NIOCore
 import Sharing
 
@@ -42,6 +43,40 @@ struct KeptList {
             guard let bytes = digests.getSlice(at: start, length: DigestAlgorithm.lasting.byteCount) else { return nil }
             return try? Digest(.lasting, bytes: bytes.readableBytesView)
         }
+    }
+
+    /// The parts that all lists have in common, for a stream that goes to all their writers.
+    ///
+    /// - Parameter lists: nil for a peer that has kept nothing.
+    /// - Returns: nil if there is no such part.
+    static func common(_ lists: [KeptList?]) -> KeptList? {
+        guard let first = lists.first.flatMap({ $0 }), lists.allSatisfy({ $0 != nil }) else { return nil }
+        var common = ByteBuffer()
+        for start in first.starts {
+            let place = Self.place(first.list, start)
+            guard var file = first.keptFile(at: place) else { continue }
+            file.size = CommonStart.offset(of: file, kept: lists.dropFirst().map { $0?.keptFile(at: place) })
+            let blocks = KeptFile.blockCount(size: file.size, exponent: file.blockExponent)
+            file.digests.removeLast(file.digests.count - Int(blocks))
+            if file.size > 0 { _ = common.writeKept(file, item: Int(place.item)) }
+        }
+        return common.readableBytes == 0 ? nil : try? KeptList(common, items: .max)
+    }
+
+    private func keptFile(at place: Key) -> KeptFile? {
+        guard let start = start(of: place), let head = record(at: start) else { return nil }
+        let (exponent, record) = head
+        let blocks = KeptFile.blockCount(size: record.size, exponent: exponent)
+        return KeptFile(
+            pathHash: place.pathHash, size: record.size, blockExponent: exponent,
+            digests: (0..<Int(blocks)).compactMap { record.digest(of: $0) })
+    }
+
+    private func record(at start: Int) -> (exponent: Int, File)? {
+        var record = list
+        record.moveReaderIndex(to: start)
+        guard let (_, _, size, exponent) = record.readRecordHead() else { return nil }
+        return (Int(exponent), File(size: size, blockBytes: 1 << UInt64(exponent), digests: record))
     }
 
     private let list: ByteBuffer
@@ -89,11 +124,7 @@ struct KeptList {
     }
 
     func file(_ path: SafeRelativePath?, ofItem item: Int) -> File? {
-        guard let start = start(of: (UInt32(item), KeptFile.pathHash(path))) else { return nil }
-        var record = list
-        record.moveReaderIndex(to: start)
-        guard let (_, _, size, exponent) = record.readRecordHead() else { return nil }
-        return File(size: size, blockBytes: 1 << UInt64(exponent), digests: record)
+        start(of: (UInt32(item), KeptFile.pathHash(path))).flatMap { record(at: $0)?.1 }
     }
 }
 

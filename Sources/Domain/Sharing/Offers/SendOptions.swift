@@ -41,6 +41,9 @@ package struct SendOptions: Sendable {
     /// Whether items are sent without encryption to a receiver that has none, where its dialect allows that.
     package var plain = false
 
+    /// Whether receivers may pass the contents on to each other when several get them.
+    package var relays = true
+
     /// The number under which it is offered; nil for a new one.
     package var transfer: TransferID?
 

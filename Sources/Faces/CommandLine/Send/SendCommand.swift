@@ -210,13 +210,16 @@ struct SendCommand: AsyncParsableCommand {
         let cancellation = Cancellation()
         if names.isEmpty { names = [try await PeerPicker.pick(peers)] }
         if queue.queue { return try await leaveToDaemon(sources, paths: paths, to: names, options, context) }
+        // A person need not wait for those that do not answer.
+        let canBegin = names.count > 2 && !json && !quiet && (progress ?? .bar) == .bar && LineReader.hasTerminal
         let rendering = SendRendering(
-            json: json, quiet: quiet, progress: progress ?? .bar, peers: names.count, sources: sources)
+            json: json, quiet: quiet, progress: progress ?? .bar, peers: names.count, sources: sources,
+            canBegin: canBegin)
         let exit = try await Interruption.watching(cancellation) { [names, options] in
             try await CommandError.catching { () throws(WaftError) in
                 try await context.waft.send(
                     sources, to: names, by: peers, options, previews: previews, cancellation: cancellation,
-                    rendering.show)
+                    beginning: canBegin ? LineReader.enters : nil, rendering.show)
             }
         }
         rendering.done(exit)

@@ -46,7 +46,7 @@ final class SendRendering: Sendable {
 
     init(
         json: Bool, quiet: Bool, progress: ProgressStyle = .bar, peers: Int, sources: [any ItemSource],
-        window: Window? = nil
+        window: Window? = nil, canBegin: Bool = false
     ) {
         self.json = json
         self.quiet = quiet
@@ -54,7 +54,7 @@ final class SendRendering: Sendable {
         self.peers = peers
         self.sources = sources
         self.window = window
-        state = Mutex(State(whole: WholeProgress(peers: peers)))
+        state = Mutex(State(whole: WholeProgress(peers: peers, canBegin: canBegin)))
     }
 
     /// Whether all peers share one line.
@@ -85,7 +85,10 @@ final class SendRendering: Sendable {
                 state.courses[peer]?.items = items
                 state.courses[peer]?.cancellation.again = again
             }
-        case .answered: break
+        case .answered(let verdict):
+            guard verdict.acceptedCount > 0 else { break }
+            state.withLock { $0.whole.accepts(peer) }
+            if isWhole { showWhole() }
         case .busy(let line):
             let name = state.withLock { $0.name(of: peer) }
             if line.cause == .receiverStopped {

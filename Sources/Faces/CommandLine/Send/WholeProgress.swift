@@ -9,6 +9,8 @@ struct WholeProgress {
         var moved: UInt64 = 0
         /// Of the accepted items; nil if unknown, or before the answer.
         var total: UInt64?
+        /// Whether it has accepted.
+        var isReady = false
         var isAnswered = false
         var isOver = false
 
@@ -23,12 +25,15 @@ struct WholeProgress {
 
     private var courses: [String: Course] = [:]
     private let peers: Int
+    private let canBegin: Bool
     private var line: ProgressLine?
     /// The total of the line. Another total needs a new line.
     private var total: UInt64?
 
-    /// - Parameter peers: how many are sent to.
-    init(peers: Int) { self.peers = peers }
+    /// - Parameters:
+    ///   - peers: how many are sent to.
+    ///   - canBegin: whether the user can let those that have accepted begin.
+    init(peers: Int, canBegin: Bool = false) { (self.peers, self.canBegin) = (peers, canBegin) }
 
     /// - Parameters:
     ///   - peer: as it was named.
@@ -40,6 +45,9 @@ struct WholeProgress {
         (course.bytes, course.total, course.moved, course.isAnswered) = (bytes, total, moved, true)
         courses[peer] = course
     }
+
+    /// The peer has accepted.
+    mutating func accepts(_ peer: String) { courses[peer]?.isReady = true }
 
     mutating func ends(_ peer: String) { courses[peer]?.isOver = true }
 
@@ -58,10 +66,12 @@ struct WholeProgress {
             let moved = answered.reduce(0) { $0 + $1.moved }
             if let text = line?.text(bytes: bytes, moved: moved, at: now, width: width) { lines.append(text) }
         }
+        let ready = courses.values.count(where: \.isReady)
+        let isWaiting = answered.isEmpty && canBegin && ready > 1
         let others = [
             Self.list(
-                "waiting for the answer of", courses.values.filter { !$0.isAnswered && !$0.isOver }.map(\.name).sorted()
-            ),
+                isWaiting ? "\(ready) of \(peers) have answered; Enter begins without" : "waiting for the answer of",
+                courses.values.filter { !$0.isReady && !$0.isAnswered && !$0.isOver }.map(\.name).sorted()),
             Self.list("behind:", behind),
         ].compactMap(\.self)
         if !others.isEmpty { lines.append(String(others.joined(separator: "; ").prefix(columns: width))) }

@@ -22,6 +22,9 @@ enum LineReader {
         return nil
     }
 
+    /// One element for each line from the terminal itself.
+    @Sendable static func enters() -> AsyncStream<Void> { TypedLines.read(TypedLines.openTerminal) { _ in () } }
+
     /// Lines from an open file, such as a pipe. Ends when the file does.
     static func lines(_ file: Int32) -> AsyncStream<String> { lines { dup(file) } }
 
