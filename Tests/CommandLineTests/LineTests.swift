@@ -42,7 +42,7 @@ private struct Samples {
             destination: .init(text: "study"), items: [item])
         let record = OutboxStore.Record(job: job, standing: JobStatus(job))
         var (arriving, sent) = (MovingLine(receiving: offer, from: peer), MovingLine(sending: offer, to: "study"))
-        (arriving.bytes, arriving.total) = (1, 2)
+        (arriving.bytes, arriving.total, arriving.relaying) = (1, 2, peer)
         arriving.move(at: 1)
         sent.end("the sender cancelled")
         return [

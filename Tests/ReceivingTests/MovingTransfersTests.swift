@@ -32,8 +32,9 @@ struct MovingTransfersTests {
         moving.hear(.began(offer, from: friend), at: start)
         moving.hear(.progressed(offer.transfer, from: friend, received: 100, of: 1_000), at: start)
         moving.hear(.progressed(offer.transfer, from: friend, received: 300, of: 1_000), at: start + .seconds(2))
+        moving.passesOn(offer.transfer, to: friend)
         let half = try #require(list([(offer, friend)], after: 2).first)
-        #expect(half.bytes == 300 && half.total == 1_000 && half.rate == 100)
+        #expect(half.bytes == 300 && half.total == 1_000 && half.rate == 100 && half.relaying?.contact == "anna")
         #expect(list([(offer, friend)], after: 60).first?.rate == nil, "it stands still")
         moving.hear(
             .ended(offer.transfer, from: friend, Receipt(transfer: offer.transfer, items: []), nil),

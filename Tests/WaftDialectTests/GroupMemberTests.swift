@@ -151,6 +151,77 @@ struct GroupMemberTests {
         }
     }
 
+    @Test("a member whose disk refuses the contents leaves, and says why")
+    func diskFault() async throws {
+        let inbox = MemoryInbox { operation in
+            if case .write(let total) = operation, total > 100_000 {
+                TransferError(.noRoom, "the disk is full")
+            } else {
+                nil
+            }
+        }
+        try await WaftLoopback.run(inbox: inbox, mayRelay: true) { member in
+            let sender = GroupSender(size: 300_000)
+            try await sender.control(member) { control in
+                control.place(1, GroupSender.previous(1))
+                control.digests(0..<sender.blocks.count, of: sender)
+                try await sender.link(to: member, 1) { link in
+                    try await link.heard.element(1)
+                    link.blocks(sender.blocks)
+                    try await control.heard.first { $0 == .leaving }
+                    #expect(try await control.answers.element(1)?.code == .noRoom)
+                    try await link.ended.element(1)
+                }
+            }
+        }
+    }
+
+    @Test("a sender that cancels is answered, and what has come is kept")
+    func senderCancels() async throws {
+        try await Self.run { member in
+            let sender = GroupSender(size: 300_000)
+            try await sender.control(member) { control in
+                control.place(1, GroupSender.previous(1))
+                control.say { $0.writeFrame(.cancel(TransferError(.cancelled, "no more", cause: .user))) }
+                let answer = try await control.answers.element(1)
+                #expect(answer == .senderCancelled)
+            }
+            let fault = try await member.end(of: sender.offer.transfer)
+            #expect(fault == .senderCancelled)
+        }
+    }
+
+    @Test("a stream that begins before the end of a kept part cuts that part back")
+    func cutBack() async throws {
+        try await Self.run { member in
+            let sender = GroupSender(size: 3_000_000)
+            try await sender.control(member) { control in
+                control.place(1, GroupSender.previous(1))
+                control.digests(0..<sender.blocks.count, of: sender)
+                try await sender.link(to: member, 1) { link in
+                    try await link.heard.element(1)
+                    link.blocks(sender.blocks[..<40])
+                    try await control.has(40)
+                    control.end()
+                    try await member.end(of: sender.offer.transfer)
+                }
+            }
+            let again = GroupSender(size: 3_000_000, from: 1 << 20)
+            try await again.control(member) { control in
+                control.place(1, GroupSender.previous(1))
+                control.digests(0..<again.blocks.count, of: again)
+                try await again.link(to: member, 1) { link in
+                    try await link.heard.element(1)
+                    link.blocks(again.blocks)
+                    try await control.has(again.blocks.count)
+                    control.endChain()
+                    #expect(try await control.answers.element(1) == nil)
+                }
+            }
+            #expect(member.inbox.names == ["file-0"])
+        }
+    }
+
     @Test("a member that the sender takes out ends without an answer, and takes the contents on another connection")
     func out() async throws {
         try await Self.run { member in

@@ -28,8 +28,10 @@ struct GroupSender {
         }
     }
 
-    /// - Parameter size: bytes of the only file.
-    init(size: Int, group: GroupID = GroupID()) {
+    /// - Parameters:
+    ///   - size: bytes of the only file.
+    ///   - offset: the first byte in the stream.
+    init(size: Int, from offset: Int = 0, group: GroupID = GroupID()) {
         var offer = Offer.sample(size: UInt64(size))
         offer.group = OfferedGroup(id: group, members: 3)
         (self.offer, self.group) = (offer, group)
@@ -40,8 +42,10 @@ struct GroupSender {
         }
         var stream = ByteBuffer()
         stream.writeFrame(.item(0))
-        stream.writeFrame(.file(FileEntry(path: nil, executable: false, modified: nil, size: UInt64(size))))
-        for start in Swift.stride(from: 0, to: size, by: Limits.frameBytes) {
+        var entry = FileEntry(path: nil, executable: false, modified: nil, size: UInt64(size))
+        entry.offset = UInt64(offset)
+        stream.writeFrame(.file(entry))
+        for start in Swift.stride(from: offset, to: size, by: Limits.frameBytes) {
             stream.writeData(Array(file[start..<min(start + Limits.frameBytes, size)]))
         }
         stream.writeFrame(.fileEnd(.of(.xxh3_128, file)))

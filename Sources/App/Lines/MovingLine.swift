@@ -12,6 +12,8 @@ package struct MovingLine: Line, Codable, Equatable {
     package var from: PersonFields?
     /// The receiver of one that is sent, as it was named.
     package var to: String?
+    /// The peer to which the contents of one that arrives are passed on, in a group.
+    package var relaying: PersonFields?
     /// The first item as it is offered.
     package var name: String
     package var count: Int

@@ -71,6 +71,11 @@ final class MovingTransfers: SendingWatch {
         }
     }
 
+    /// The contents of a transfer that arrives are passed on to another member of its group.
+    func passesOn(_ id: TransferID, to next: PeerID) {
+        change(id) { $0.summary.relaying = Person(id: next, ownName: nil, introduction: introduction(next, "")).fields }
+    }
+
     func moved(_ transfer: MovingLine, _ cancellation: Cancellation) { note(transfer, at: .now) }
 
     func ended(_ transfer: MovingLine) async { note(transfer, at: .now) }

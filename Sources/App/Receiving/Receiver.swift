@@ -194,6 +194,7 @@ package final class Receiver: Sendable {
             pages: parts.guests,
             threads: { isContact in isContact ? parts.blocking : parts.strangersThreads },
             remarked: { listeners.tell(.remarked($0, from: $1, entry: $2, reason: $3)) },
+            passesOn: { listeners.moving.passesOn($0, to: $1) },
             report: { self.learn($0, of: dialect, parts) })
     }
 

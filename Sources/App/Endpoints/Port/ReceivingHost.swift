@@ -22,6 +22,8 @@ package struct ReceivingHost: Sendable {
     package var threads: @Sendable (_ isContact: Bool) -> any TaskExecutor
     /// Called when an entry of a transfer was left out or renamed: the entry as the sender calls it, and one clause.
     package var remarked: @Sendable (Offer, PeerID, _ entry: String, _ reason: String) -> Void
+    /// Called when the contents of a transfer are passed on to another member of its group.
+    package var passesOn: @Sendable (TransferID, _ next: PeerID) -> Void
     /// Called when the endpoint's status has changed.
     package var report: @Sendable (EndpointStatus) -> Void
 
@@ -32,11 +34,12 @@ package struct ReceivingHost: Sendable {
         pages: (any PageHosting)? = nil,
         threads: @escaping @Sendable (_ isContact: Bool) -> any TaskExecutor,
         remarked: @escaping @Sendable (Offer, PeerID, _ entry: String, _ reason: String) -> Void = { _, _, _, _ in },
+        passesOn: @escaping @Sendable (TransferID, _ next: PeerID) -> Void = { _, _ in },
         report: @escaping @Sendable (EndpointStatus) -> Void = { _ in }
     ) {
         (self.reception, self.visibility, naming, self.registry) = (reception, visibility, name, registry)
         (self.pairing, self.pages, self.threads) = (pairing, pages, threads)
-        (self.remarked, self.report) = (remarked, report)
+        (self.remarked, self.passesOn, self.report) = (remarked, passesOn, report)
     }
 }
 

@@ -37,8 +37,12 @@ extension WaftEndpoint {
 
     /// How a member of a group reaches the next one from the place where the sender's connection came.
     ///
-    /// - Parameter local: this side's address of that connection; nil: nothing is dialled.
-    func reach(from local: SocketAddress?) -> GroupReach {
+    /// - Parameters:
+    ///   - local: this side's address of that connection; nil: nothing is dialled.
+    ///   - passesOn: called when contents are passed on to the next one.
+    func reach(
+        from local: SocketAddress?, passesOn: @escaping @Sendable (TransferID, PeerID) -> Void = { _, _ in }
+    ) -> GroupReach {
         let (bytes, scope) = local?.hostBytes ?? ([], 0)
         let networks = LocalNetworks(of: bytes, scope: scope)
         let rule = DialRule(
@@ -46,15 +50,18 @@ extension WaftEndpoint {
                 NetworkAddress(bytes: network.bytes).map { Subnet($0, prefixLength: network.prefixLength) }
             },
             own: Set(networks.own.compactMap { NetworkAddress(bytes: $0) }))
-        return GroupReach(rule: rule, dialing: linkDialing(scope: networks.interface), news: groupNews())
+        return GroupReach(rule: rule, dialing: linkDialing(scope: networks.interface), news: groupNews(passesOn))
     }
 
     /// Writes the events of a membership to the log. Its neighbours do not fill it.
-    private func groupNews() -> @Sendable (GroupNews) -> Void {
+    private func groupNews(
+        _ passesOn: @escaping @Sendable (TransferID, PeerID) -> Void
+    ) -> @Sendable (GroupNews) -> Void {
         let faults = Mutex(LogRateLimiter(interval: .seconds(10)))
         return { [logger] news in
             switch news {
             case .passesOn(let transfer, let sender, let next):
+                passesOn(transfer, next)
                 logger.info(
                     "passes contents on",
                     metadata: ["transfer": "\(transfer)", "from": "\(sender.shown)", "to": "\(next.shown)"])

@@ -114,7 +114,8 @@ extension WaftEndpoint {
         if let responder { pairing = { await responder.answer($0) } }
         await server.serve(
             connection.output, visitor: Visitor(of: connection), pairing: pairing,
-            reach: { reach(from: connection.channel.localAddress) }, isIdle: { connection.place?.isIdle($0) })
+            reach: { reach(from: connection.channel.localAddress, passesOn: host.passesOn) },
+            isIdle: { connection.place?.isIdle($0) })
         responder?.end()
     }
 

@@ -49,6 +49,8 @@ final class GroupMembership: Sendable {
         var ledger: MemberLedger
         /// The ring.
         var blocks: [Int: ByteBuffer] = [:]
+        /// The ring has no block below this one.
+        var oldest = 0
         /// Those of blocks that have not come.
         var digests: [BlockDigests] = []
         /// No block is read from this one on.
@@ -258,7 +260,7 @@ final class GroupMembership: Sendable {
                 state.blocks[number] = block
                 contents.add(block)
             case .forget(let end):
-                for number in state.blocks.keys where number < end { state.blocks[number] = nil }
+                while state.oldest < end, state.blocks.removeValue(forKey: state.oldest) != nil { state.oldest += 1 }
             case .pass(let range, let link):
                 guard let queue = state.outgoing[link]?.queue else { break }
                 state.outgoing[link]?.queue = (queue.isEmpty ? range.lowerBound : queue.lowerBound)..<range.upperBound

@@ -9,12 +9,13 @@ extension MovingLine: WordedLine {
     /// `4f21a07c  film.mkv from study ✓: 41 %  1.2 GB of 3.0 GB  38 MB/s  0:47 left`
     var words: [String] { ["\(transfer.prefix(Self.shownIDLength))  \(label): \(course)"] }
 
-    /// `film.mkv and 2 more from study ✓`
+    /// `film.mkv and 2 more from study ✓`, or `passes film.mkv on for study ✓` in a group.
     var label: String {
         var items = TerminalText.escaped(name, limit: 60)
         if count > 1 { items += " and \(count - 1) more" }
         guard let from else { return "\(items) to \(TerminalText.escaped(to ?? "", limit: 64))" }
-        return "\(items) from \(from.line(via: via))"
+        let sender = from.line(via: via)
+        return relaying == nil ? "\(items) from \(sender)" : "passes \(items) on for \(sender)"
     }
 
     /// Percent of all accepted items; nil if the sum is unknown.
