@@ -26,7 +26,7 @@ package enum DeskPage {
         "room.css": PackageResources.room_css,
         "settings.css": PackageResources.settings_css,
         "visible.css": PackageResources.visible_css,
-    ]
+    ].mapValues(PageFile.lean)
 
     private static let scripts = [
         "calls.js": PackageResources.calls_js,
@@ -75,5 +75,5 @@ package enum DeskPage {
         "virtual.js": PackageResources.virtual_js,
         "visible.js": PackageResources.visible_js,
         "words.js": PackageResources.words_js,
-    ]
+    ].mapValues(PageFile.lean)
 }

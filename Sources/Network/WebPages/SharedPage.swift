@@ -8,10 +8,14 @@ package enum SharedPage {
     package static func file(_ name: String) -> (bytes: [UInt8], type: String)? {
         switch name {
         case "icon.svg": (PackageResources.icon_svg, "image/svg+xml")
-        case "tokens.css": (PackageResources.tokens_css, "text/css")
-        case "figures.js": (PackageResources.figures_js, "text/javascript")
-        case "walk.js": (PackageResources.walk_js, "text/javascript")
+        case "tokens.css": (tokens, "text/css")
+        case "figures.js": (figures, "text/javascript")
+        case "walk.js": (walk, "text/javascript")
         default: nil
         }
     }
+
+    private static let tokens = PageFile.lean(PackageResources.tokens_css)
+    private static let figures = PageFile.lean(PackageResources.figures_js)
+    private static let walk = PageFile.lean(PackageResources.walk_js)
 }

@@ -6,12 +6,14 @@ struct WebPage {
     /// A file beside the page; nil for a name that no file has.
     static func file(_ name: String) -> (bytes: [UInt8], type: String)? {
         switch name {
-        case "page.css": (PackageResources.page_css, "text/css")
-        case "page.js": (PackageResources.page_js, "text/javascript")
+        case "page.css": (style, "text/css")
+        case "page.js": (script, "text/javascript")
         default: SharedPage.file(name)
         }
     }
 
+    private static let style = PageFile.lean(PackageResources.page_css)
+    private static let script = PageFile.lean(PackageResources.page_js)
     private static let template = String(decoding: PackageResources.page_html, as: UTF8.self)
 
     var words: PageWords
