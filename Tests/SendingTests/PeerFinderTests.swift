@@ -121,6 +121,19 @@ struct PeerFinderTests {
         #expect(target.addresses == [new])
     }
 
+    @Test("takes a whole id for its contact, which is looked for where it was last")
+    func contactByID() async throws {
+        let folder = TemporaryFolder()
+        let book = ContactBook(path: folder / "contacts.json")
+        try book.allow(.sample(7), named: try ContactName("attic"), Verification(.keyID, at: .now))
+        let endpoint = ScriptedEndpoint(dialect: .keyed, peers: [])
+        let finder = PeerFinder(endpoints: [endpoint], contacts: book, searches: false)
+        let failure = await #expect(throws: SendError.self) {
+            try await finder.resolve(.name(PeerID.sample(7).text), within: .seconds(20))
+        }
+        #expect(failure?.description == "attic (\(PeerID.sample(7).short)) was not found")
+    }
+
     @Test("waits for a second peer of the name until those in view have answered, and a while after a late first one")
     func settled() {
         let began = ContinuousClock.now

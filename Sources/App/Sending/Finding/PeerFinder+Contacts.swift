@@ -14,12 +14,13 @@ extension PeerFinder {
     /// Known addresses that are tried.
     private static let triedAddresses = 4
 
-    /// The contact of a name; nil if there is none.
+    /// The contact of a name, or of a whole id, as a group has it; nil if there is none.
     ///
     /// - Throws: `SendError` if the contacts cannot be read: the name may be that of a contact.
     func contact(named name: String) throws(SendError) -> Contact? {
         do {
-            return try contacts?.snapshot().contact(named: name)
+            let snapshot = try contacts?.snapshot()
+            return snapshot?.contact(named: name) ?? PeerID(text: name).flatMap { snapshot?[$0] }
         } catch {
             throw SendError(.unreachable, "\(error)")
         }
