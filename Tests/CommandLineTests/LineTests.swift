@@ -224,12 +224,15 @@ private struct Samples {
         let line = ArrivalLine(arrival, from: peer)
         let handled = [.yes, .later, .no].map { line.answered(HandlerAnswer($0)) }
         var shown = offer
+        shown.group = OfferedGroup(id: GroupID(), members: 23)
+        let grouped = WaitingOffer(number: 2, offer: shown, peer: id, freeRoom: 7)
         shown.items[0].preview = ItemPreview(PreviewSample.png(1, 1))
         let left = Departure.How.allCases.map { line.left(Departure($0, at: .now, toward: "/home/a")) }
         return handled + left + [
             line, ReadyLine(id: id.text, name: "kitchen", port: 1, inbox: "/in", visibility: "everyone"),
             OfferLine(offer, from: peer),
             OfferLine(waiting, Introduction(contact: "anna", key: id.short)),
+            OfferLine(grouped, Introduction(contact: "anna", key: id.short), relay: .contacts),
             AnsweredLine(offer, from: peer, []), AnsweredLine(offer, from: peer, [.accepted], number: 1),
             AnsweredLine(offer, from: peer, [.accepted], listsItems: true),
             ArrivingLine(offer.transfer, from: id, bytes: 1, of: 2),

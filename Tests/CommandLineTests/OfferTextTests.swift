@@ -29,12 +29,12 @@ extension Offer {
 }
 
 private func summary(
-    _ offer: Offer, number: Int = 1, asker: Introduction = .stranger("study")
+    _ offer: Offer, number: Int = 1, asker: Introduction = .stranger("study"), relay: RelayRule = .never
 ) -> OfferLine {
     var offer = offer
     if !asker.isContact { offer.senderName = asker.name }
     return OfferLine(
-        WaitingOffer(number: number, offer: offer, peer: .sample(1), freeRoom: 85_300_000_000), asker)
+        WaitingOffer(number: number, offer: offer, peer: .sample(1), freeRoom: 85_300_000_000), asker, relay: relay)
 }
 
 extension Introduction {
@@ -94,6 +94,19 @@ struct OfferTextTests {
             OfferText.lines(.offer(liar)) == [
                 "1: stranger \"Anna\" (\(key), not your contact Anna) offers a, 1.3 MB; 85.3 GB free", warning,
             ])
+    }
+
+    @Test("an offer to many says how many, and whether this machine passes it on")
+    func groups() throws {
+        var offer = try Offer.of(["a"])
+        offer.group = OfferedGroup(id: GroupID(), members: 23)
+        let silent = summary(offer, relay: .contacts)
+        #expect(OfferText.lines(silent)[1] == "  and 22 others")
+        #expect(OfferText.question(silent).hasSuffix(" (and 22 others)?"))
+        let relaying = summary(offer, asker: .anna, relay: .contacts)
+        #expect(OfferText.lines(relaying)[1] == "  and 22 others; your machine passes it on to one other")
+        offer.origin.isWireless = true
+        #expect(OfferText.lines(summary(offer, relay: .accepted))[1] == "  and 22 others")
     }
 
     @Test("of many items the first hundred are shown, and how to see the others")

@@ -57,6 +57,10 @@ package struct OfferLine: Line, Codable, Equatable {
     package var expires: LineTime?
     /// If a stranger gives itself the name of a contact: one line.
     package var warning: String?
+    /// Number of other peers that get the same offer; nil for none.
+    package var otherCount: Int?
+    /// Whether this machine passes the contents on to one of them, once they are accepted; nil for no.
+    package var relays: Bool?
     /// See `OfferOrigin`.
     @Unsaid package var host: String?
     @Unsaid package var certificate: String?
@@ -70,12 +74,15 @@ package struct OfferLine: Line, Codable, Equatable {
     }
 
     /// An offer that waits for an answer.
-    package init(_ waiting: WaitingOffer, _ sender: Introduction) {
+    ///
+    /// - Parameter rule: the senders for which this machine passes contents on.
+    package init(_ waiting: WaitingOffer, _ sender: Introduction, relay rule: RelayRule = .never) {
         let offer = waiting.offer
         self.init(
             offer, from: PersonFields(waiting.peer, callingItself: offer.senderName, sender), isWaiting: true)
         (self.offer, free, expires) = (waiting.number, waiting.freeRoom, LineTime(waiting.expires))
         warning = sender.warning
+        relays = offer.mayBeRelayed(by: rule, contact: sender.isContact) ? true : nil
     }
 
     private init(_ offer: Offer, from peer: PersonFields, isWaiting: Bool) {
@@ -84,6 +91,7 @@ package struct OfferLine: Line, Codable, Equatable {
         (subject, note, size) = (offer.subject, offer.annotation["note"], offer.knownSize)
         (host, certificate, program) = (offer.origin.host, offer.origin.certificate, offer.origin.program)
         hintedSize = offer.hintedSize
+        otherCount = offer.group.map { $0.members - 1 }
     }
 }
 

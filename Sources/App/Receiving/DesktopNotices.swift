@@ -86,7 +86,8 @@ struct DesktopNotices: Sendable {
         let notifier = DesktopNotifier(logger: plan.logger, surplus: OfferNotice.surplus)
         let door = self.door
         let notifications = OfferNotifications(
-            notifier: notifier, offers: plan.listeners.consent, pictures: pictures, isSealed: { standing.hidesNames }
+            notifier: notifier, offers: plan.listeners.consent, pictures: pictures, isSealed: { standing.hidesNames },
+            relay: { [plan] in plan.settings.relay }
         ) { peer, name in
             door.introduction(of: peer, callingItself: name)
         }

@@ -15,6 +15,7 @@ final class EventRelay: Sendable {
     private let tell: @Sendable (ControlEvent) -> Void
     /// The name that this receiver gives itself now.
     private let name: @Sendable () -> String
+    private let rule: @Sendable () -> RelayRule
     private let ready = Mutex<ReadyLine?>(nil)
     /// The numbers of the offers that wait.
     private let waiting = Mutex<[TransferID: Int]>([:])
@@ -28,14 +29,17 @@ final class EventRelay: Sendable {
     /// - Parameters:
     ///   - isWatched: whether any client is watching.
     ///   - name: the name that this receiver gives itself now.
+    ///   - rule: the senders for which this machine passes contents on now.
     init(
         _ book: ContactBook,
         isWatched: @escaping @Sendable () -> Bool = { true },
         name: @escaping @Sendable () -> String,
+        rule: @escaping @Sendable () -> RelayRule = { .never },
         tell: @escaping @Sendable (ControlEvent) -> Void
     ) {
         self.book = book
         self.name = name
+        self.rule = rule
         self.isWatched = isWatched
         self.tell = tell
     }
@@ -122,7 +126,8 @@ final class EventRelay: Sendable {
 
     /// An offer as it is shown, with its sender.
     func line(of offer: WaitingOffer) -> OfferLine {
-        OfferLine(offer, book.introduction(of: offer.peer, callingItself: offer.offer.senderName))
+        OfferLine(
+            offer, book.introduction(of: offer.peer, callingItself: offer.offer.senderName), relay: rule())
     }
 }
 

@@ -47,6 +47,8 @@ package struct Settings: Sendable {
     package var notifications = NotificationRule.all
     /// The peers to which previews are sent, and whose previews are shown.
     package var previews = PreviewRule.contacts
+    /// The senders for which this machine passes contents on.
+    package var relay = RelayRule.accepted
     /// Path of the program that gets the outcomes of jobs in the outbox.
     package var outboxHook: String?
     /// Bytes that copies in the outbox may have.

@@ -14,6 +14,17 @@ struct OfferNoticeTests {
         return OfferNotice.request(for: waiting, from: sender ?? .stranger(offer.senderName, .sample(7)))
     }
 
+    @Test("an offer to many says how many, and that this machine passes it on")
+    func groups() {
+        var offer = Offer.sample()
+        offer.group = OfferedGroup(id: GroupID(), members: 3)
+        let waiting = WaitingOffer(number: 3, offer: offer, peer: .sample(7), freeRoom: 1)
+        let sender = Introduction.stranger("study", .sample(7))
+        #expect(OfferNotice.request(for: waiting, from: sender).body.contains("\nTo you and 2 others\n"))
+        let sealed = OfferNotice.request(for: waiting, from: sender, isSealed: true, relay: .accepted)
+        #expect(sealed.body.contains("\nTo you and 2 others; your machine passes it on to one other\n"))
+    }
+
     @Test("it names the sender, the items, their size and the other ways to answer")
     func whole() {
         var offer = Offer(

@@ -113,7 +113,7 @@ extension WaftEndpoint {
         var pairing: PairingPort?
         if let responder { pairing = { await responder.answer($0) } }
         await server.serve(
-            connection.output, visitor: Visitor(of: connection), pairing: pairing,
+            connection.output, visitor: Visitor(of: connection, asksForRadio: true), pairing: pairing,
             reach: { reach(from: connection.channel.localAddress, passesOn: host.passesOn) },
             isIdle: { connection.place?.isIdle($0) })
         responder?.end()

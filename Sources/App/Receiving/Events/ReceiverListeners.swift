@@ -34,7 +34,8 @@ struct ReceiverListeners: Sendable {
     ) {
         let name: @Sendable () -> String = { live.current.name }
         let relay = EventRelay(
-            home.contactBook(logger), isWatched: { feed.isWatched }, name: name, tell: { feed.send($0) })
+            home.contactBook(logger), isWatched: { feed.isWatched }, name: name,
+            rule: { live.current.relay }, tell: { feed.send($0) })
         let consent = ConsentQueue(rule: live.current.accept) { relay.entered($0) }
         let reports = manager.map { ServiceReports($0, name: name, consent: consent, logger: logger) }
         let awake = TransfersAwake(SleepInhibitor(logger: logger), settings: live)

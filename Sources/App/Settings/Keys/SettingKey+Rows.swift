@@ -151,6 +151,17 @@ extension SettingKey {
                     "everyone": "Everyone, also by AirDrop",
                     "off": "Nobody",
                 ]),
+            SettingKey(
+                "relay", \.relay, .word, variable: "WAFT_RELAY",
+                "Senders for which this machine passes on to others what both have accepted",
+                detail: "accepted (every sender whose offer was accepted), contacts or never",
+                note:
+                    "The next machine learns this machine's address and key. By a wireless interface nothing is passed on.",
+                meanings: [
+                    "never": "Nobody",
+                    "contacts": "Contacts only",
+                    "accepted": "Every sender whose offer was accepted",
+                ]),
         ],
         [
             SettingKey(

@@ -8,6 +8,9 @@ package struct OfferOrigin: Hashable, Sendable {
     /// characters without control characters.
     package var program: String?
 
+    /// Whether its connection came by a wireless interface of this machine.
+    package var isWireless = false
+
     package init(host: String? = nil, certificate: String? = nil, program: String? = nil) {
         (self.host, self.certificate, self.program) = (host, certificate, program)
     }

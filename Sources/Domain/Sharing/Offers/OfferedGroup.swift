@@ -26,4 +26,35 @@ package struct OfferedGroup: Hashable, Sendable {
     package init(id: GroupID, members: Int) {
         (self.id, self.members) = (id, members)
     }
+
+    /// The words of a question about the others.
+    ///
+    /// - Parameter relays: whether this machine passes the contents on to one of them.
+    package static func words(others: Int, relays: Bool) -> String {
+        "and \(others) other\(others == 1 ? "" : "s")" + (relays ? "; your machine passes it on to one other" : "")
+    }
+}
+
+/// The senders for which this machine passes contents on to other members of a group.
+package enum RelayRule: String, Sendable, CaseIterable {
+    case never
+    case contacts
+    /// Every sender whose offer was accepted.
+    case accepted
+
+    package func includes(contact isContact: Bool) -> Bool {
+        switch self {
+        case .never: false
+        case .contacts: isContact
+        case .accepted: true
+        }
+    }
+}
+
+extension Offer {
+    /// Whether this machine may pass the contents on once they are accepted. One that received the offer by a wireless
+    /// interface does not: it would cost the air twice.
+    package func mayBeRelayed(by rule: RelayRule, contact isContact: Bool) -> Bool {
+        group != nil && !origin.isWireless && rule.includes(contact: isContact)
+    }
 }

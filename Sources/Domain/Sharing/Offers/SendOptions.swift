@@ -41,7 +41,7 @@ package struct SendOptions: Sendable {
     /// Whether items are sent without encryption to a receiver that has none, where its dialect allows that.
     package var plain = false
 
-    /// Whether receivers may pass the contents on to each other when several get them.
+    /// Whether several receivers of the same items may pass them on to each other; otherwise each gets a stream of its own.
     package var relays = true
 
     /// The number under which it is offered; nil for a new one.

@@ -10,6 +10,7 @@ enum OfferText {
     static func lines(_ offer: OfferLine, items most: Int = .max) -> [String] {
         var lines = ["\(number(offer))\(asker(offer)) offers \(items(offer)), \(sizes(offer))"]
         if let warning = warning(offer) { lines.append(warning) }
+        if let others = others(offer) { lines.append("  \(others)") }
         if let subject = offer.subject { lines.append("  subject: \(TerminalText.escaped(subject))") }
         if let note = offer.note { lines.append("  note: \(TerminalText.escaped(note))") }
         // `waft accept --items` takes these numbers.
@@ -25,7 +26,13 @@ enum OfferText {
 
     /// The question below a list that may have scrolled away: it names the sender and the size.
     static func question(_ offer: OfferLine) -> String {
-        "Accept \(items(offer)), \(size(offer)), from \(asker(offer))?"
+        let others = others(offer).map { " (\($0))" } ?? ""
+        return "Accept \(items(offer)), \(size(offer)), from \(asker(offer))\(others)?"
+    }
+
+    /// The others of a group, and what this machine does for them; nil for an offer to this machine alone.
+    private static func others(_ offer: OfferLine) -> String? {
+        offer.otherCount.map { OfferedGroup.words(others: $0, relays: offer.relays == true) }
     }
 
     private static func items(_ offer: OfferLine) -> String {

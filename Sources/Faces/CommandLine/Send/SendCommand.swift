@@ -108,6 +108,11 @@ struct SendCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Send the items that the other side accepts, even if it refuses others.")
     var partial = false
 
+    @Flag(
+        name: .long,
+        help: "Send to each peer directly. Otherwise three and more pass it on, and each learns of its neighbours.")
+    var noRelay = false
+
     @Option(
         name: .long,
         help: ArgumentHelp(
@@ -327,6 +332,7 @@ struct SendCommand: AsyncParsableCommand {
         options.annotation[SourceApplication.key] = Self.sourceApplication(Self.application)
         options.wait = wait
         options.takesPart = partial
+        options.relays = !noRelay
         options.plain = delivery.plain
         if let note {
             guard note.utf8.count <= Limits.annotationBytes - 64 else {

@@ -9,7 +9,8 @@ extension DeskCall {
         "dialects.airdrop.modelName", "dialects.localsend.deviceModel", "dialects.localsend.enabled",
         "dialects.localsend.pin", "dialects.localsend.plain", "dialects.localsend.port", "discovery", "eligibility",
         "excludedActivities", "inhibitSleep", "lockAfter", "lockOnScreenSaver", "logLevel", "name", "notifications",
-        "outboxQuota", "partialLifetime", "partialQuota", "port", "previews", "protection", "reserve", "searchDomains",
+        "outboxQuota", "partialLifetime", "partialQuota", "port", "previews", "protection", "relay",
+        "reserve", "searchDomains",
         "skipInterfaces", "strangerQuota", "web.certificate", "web.enabled", "web.key", "web.plain", "web.port",
     ]
 

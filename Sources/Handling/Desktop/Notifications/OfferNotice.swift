@@ -26,15 +26,17 @@ package enum OfferNotice {
 
     /// The notification that asks about an offer.
     ///
-    /// - Parameter isSealed: whether Waft is locked: the sender's texts about the items are not shown.
+    /// - Parameters:
+    ///   - isSealed: whether Waft is locked: the sender's texts about the items are not shown.
+    ///   - rule: the senders for which this machine passes contents on.
     package static func request(
-        for waiting: WaitingOffer, from sender: Introduction, isSealed: Bool = false
+        for waiting: WaitingOffer, from sender: Introduction, isSealed: Bool = false, relay rule: RelayRule = .never
     ) -> NotificationRequest {
         let offer = waiting.offer
         let count = offer.items.count == 1 ? "1 item" : "\(offer.items.count) items"
         return NotificationRequest(
             summary: "Accept \(count), \(offer.sizeText)?",
-            body: lines(waiting, sender, isSealed).joined(separator: "\n"),
+            body: lines(waiting, sender, isSealed, rule).joined(separator: "\n"),
             actions: [
                 NotificationRequest.Action(key: acceptKey, label: "Accept"),
                 NotificationRequest.Action(key: declineKey, label: "Decline"),
@@ -44,9 +46,15 @@ package enum OfferNotice {
         )
     }
 
-    private static func lines(_ waiting: WaitingOffer, _ sender: Introduction, _ isSealed: Bool) -> [String] {
+    private static func lines(
+        _ waiting: WaitingOffer, _ sender: Introduction, _ isSealed: Bool, _ rule: RelayRule
+    ) -> [String] {
         let offer = waiting.offer
         var lines = ["From \(NotificationText.person(sender))" + (sender.isContact ? " (\(waiting.peer.short))" : "")]
+        if let group = offer.group {
+            let relays = offer.mayBeRelayed(by: rule, contact: sender.isContact)
+            lines.append("To you " + OfferedGroup.words(others: group.members - 1, relays: relays))
+        }
         let end = "\(ByteCount.text(waiting.freeRoom)) free; waft accept \(waiting.number)"
         if isSealed { return lines + ["Its names are shown after: waft unlock", end] }
         if let subject = offer.subject { lines.append("Subject: " + NotificationText.line(subject, limit: noteLength)) }

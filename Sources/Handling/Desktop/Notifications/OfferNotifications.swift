@@ -20,24 +20,28 @@ package struct OfferNotifications: Sendable {
     private let offers: any OfferWatching
     private let pictures: PictureFolder?
     private let isSealed: @Sendable () -> Bool
+    private let relay: @Sendable () -> RelayRule
     private let sender: @Sendable (PeerID, String) -> Introduction
 
     /// - Parameters:
     ///   - notifier: must be made with `OfferNotice.surplus`.
     ///   - pictures: where the preview of an offer lies for the server; nil shows none.
     ///   - isSealed: whether Waft is locked: an offer that comes then shows neither names nor a picture.
+    ///   - relay: the senders for which this machine passes contents on now.
     ///   - sender: introduces a peer with the name that it gives itself; must return soon.
     package init(
         notifier: DesktopNotifier,
         offers: any OfferWatching,
         pictures: PictureFolder? = nil,
         isSealed: @escaping @Sendable () -> Bool = { false },
+        relay: @escaping @Sendable () -> RelayRule = { .never },
         sender: @escaping @Sendable (PeerID, String) -> Introduction
     ) {
         self.notifier = notifier
         self.offers = offers
         self.pictures = pictures
         self.isSealed = isSealed
+        self.relay = relay
         self.sender = sender
     }
 
@@ -50,7 +54,8 @@ package struct OfferNotifications: Sendable {
                 case .waiting(let offer):
                     let isSealed = isSealed()
                     var request = OfferNotice.request(
-                        for: offer, from: sender(offer.peer, offer.offer.senderName), isSealed: isSealed)
+                        for: offer, from: sender(offer.peer, offer.offer.senderName), isSealed: isSealed,
+                        relay: relay())
                     let preview = isSealed ? nil : offer.offer.items.lazy.compactMap(\.preview).first
                     let picture = preview.flatMap { pictures?.write($0) }
                     request.picture = picture?.path

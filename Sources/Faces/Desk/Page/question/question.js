@@ -66,6 +66,7 @@ function card(offer) {
 		})), h("span.state", t(known ? "contact" : offer.from.id ? "provedStranger" : "provedNothing"),
 			offer.free && " · " + t("free", {size: size(offer.free)}),
 			left))),
+		offer.otherCount && h("p", t(offer.relays ? "withOthersRelay" : "withOthers", {n: offer.otherCount})),
 		offer.warning && warning(shown(offer.warning)), said("subject", offer.subject), said("note", offer.note),
 		h("p.names", offer.items.slice(0, 3).map(item => cut(item.name)),
 			offer.count > 3 && t("others", {n: offer.count - 3})),
