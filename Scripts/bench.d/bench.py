@@ -34,6 +34,8 @@ COLUMNS = [
     ("sender_memory", "snd MiB", 1, "{:.0f}"), ("receiver_user", "rcv user", 1, "{:.2f}"),
     ("receiver_system", "rcv sys", 1, "{:.2f}"), ("receiver_memory", "rcv MiB", 1, "{:.0f}"),
     ("processor", "cpu s", 1, "{:.2f}"), ("processor_ms", "processor ms", 1, "{:.1f}"),
+    ("all", "to the end s", 1, "{:.3f}"), ("times", "left the sender ×", 1, "{:.2f}"),
+    ("sender_private", "snd private MiB", 1, "{:.0f}"), ("receiver_private", "rcv private MiB", 1, "{:.0f}"),
     ("calls", "calls/GB", 1, "{:.0f}"), ("wakeups", "wake-ups/s", 1, "{:.1f}"), ("memory", "MiB", 1, "{:.1f}"),
 ]
 
@@ -43,8 +45,11 @@ def table(case, rows):
     first = next(iter(rows.values()))
     titles = [("wall", "of the first"), ("processor", "cpu of the first"), ("processor_ms", "cpu of the first")]
     ratios = [(key, title) for key, title in titles if key in first]
-    lines = [f"\n## {case}\n", "| who | " + " | ".join([c[1] for c in shown] + [title for _, title in ratios]) + " |",
-             "|---|" + "---:|" * (len(shown) + len(ratios))]
+    # How much later than the first one: what a fault in a group costs the others.
+    later = ["later s"] if "all" in first else []
+    lines = [f"\n## {case}\n",
+             "| who | " + " | ".join([c[1] for c in shown] + [title for _, title in ratios] + later) + " |",
+             "|---|" + "---:|" * (len(shown) + len(ratios) + len(later))]
     for name, row in rows.items():
         cells = []
         for key, _, _, form in shown:
@@ -57,6 +62,8 @@ def table(case, rows):
                 text += " ({}–{})".format(form.format(value["least"]), form.format(value["most"]))
             cells.append(text)
         cells += [f"{row[key]['median'] / first[key]['median']:.2f}" if key in row else "" for key, _ in ratios]
+        if later:
+            cells.append(f"{row['wall']['median'] - first['wall']['median']:+.2f}")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

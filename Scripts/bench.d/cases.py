@@ -14,6 +14,7 @@ from airdrop import airdrop
 from contestants import (
     Measured, Path, WaftReceiver, end, environment, forgotten, reference, references, rsync, scp, tar, together, waft)
 from delivery import delivery
+from group import group
 from inbox import stranger, verify
 from localsend import localsend
 from nearby import appears, code, leaves, named, reached
@@ -316,5 +317,5 @@ def curves(places):
 
 
 CASES = {case.__name__: case for case in [
-    large, protected, small, tiny, single, uncached, four, twenty, cold, link, named, code, appears, leaves, reached, delivery,
+    large, protected, small, tiny, single, uncached, four, twenty, group, cold, link, named, code, appears, leaves, reached, delivery,
     idle, calls, airdrop, localsend, web, crowd, verify, stranger, curves]}
