@@ -27,6 +27,7 @@ struct WaftLoopback: Sendable {
 
     static let peer = PeerID.sample(1)
     static let other = PeerID.sample(2)
+    static let third = PeerID.sample(3)
 
     private var ports: [PeerID: Int] = [:]
 
@@ -63,11 +64,12 @@ struct WaftLoopback: Sendable {
             inbox: inbox, consent: consent, delivery: delivery, access: access, consentWait: consentWait,
             departedWait: departedWait)
         let server = WaftServer(
-            reception: loopback.reception, signOfLife: signOfLife, mayRelay: { _ in mayRelay }, card: { _ in card })
+            reception: loopback.reception, signOfLife: signOfLife, relay: { mayRelay ? .accepted : .never },
+            card: { _ in card })
         let reach = GroupReach(rule: GroupSender.rule, dialing: GroupSender.dial, news: loopback.news.record)
         let served = loopback.served
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for peer in [peer, other] {
+            for peer in [peer, other, third] {
                 let listener = try await SecureLoopback.listen()
                 loopback.ports[peer] = listener.port
                 group.addTask {

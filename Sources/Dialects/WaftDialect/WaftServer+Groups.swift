@@ -12,12 +12,13 @@ extension WaftServer {
     /// - Returns: whether it may and can.
     func reservesPlace(for offer: Offer, _ verdict: Verdict, _ course: ConnectionState) -> Bool {
         let peer = course.visitor.peer
-        guard let group = offer.group, course.reach != nil, verdict.acceptsAnything, mayRelay(peer) else {
-            return false
-        }
-        return groups.reserve(
-            group.id, for: offer.transfer, of: peer, isContact: reception.access(of: peer, by: .waft) == .contact
-        ) { transfer, peer in
+        let isContact = reception.access(of: peer, by: .waft) == .contact
+        var offer = offer
+        offer.origin = course.visitor.origin
+        guard let group = offer.group, course.reach != nil, verdict.acceptsAnything,
+            offer.mayBeRelayed(by: relay(), contact: isContact)
+        else { return false }
+        return groups.reserve(group.id, for: offer.transfer, of: peer, isContact: isContact) { transfer, peer in
             reception.underWay.contains { $0.offer.transfer == transfer && $0.peer == peer }
         }
     }

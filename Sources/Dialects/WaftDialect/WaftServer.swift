@@ -17,27 +17,27 @@ package struct WaftServer: Sendable {
     private let signOfLife: Duration
     private let threads = ContentThreads()
     let groups = GroupPlaces()
-    let mayRelay: @Sendable (PeerID) -> Bool
+    let relay: @Sendable () -> RelayRule
 
     /// - Parameters:
     ///   - registry: the types known now; offers are checked against them.
     ///   - refused: called with the verdict for a peer that may not offer anything. Any stranger can cause such calls.
     ///   - signOfLife: how often a sender hears that this side still works on its contents.
-    ///   - mayRelay: whether this machine passes the contents of a peer's group on, if it has accepted them.
+    ///   - relay: for which senders this machine passes the contents of a group on, if it has accepted them.
     ///   - card: the card to show to a peer; nil hides it.
     package init(
         reception: Reception,
         registry: @escaping @Sendable () -> TypeRegistry = { .system },
         refused: @escaping @Sendable (PeerID, ItemVerdict) -> Void = { _, _ in },
         signOfLife: Duration = Limits.signOfLife,
-        mayRelay: @escaping @Sendable (PeerID) -> Bool = { _ in false },
+        relay: @escaping @Sendable () -> RelayRule = { .never },
         card: @escaping @Sendable (PeerID) -> Card?
     ) {
         self.reception = reception
         self.registry = registry
         self.refused = refused
         self.signOfLife = signOfLife
-        self.mayRelay = mayRelay
+        self.relay = relay
         self.card = card
     }
 

@@ -80,7 +80,7 @@ extension WaftEndpoint {
                 guard refusals.withLock({ $0.mayBeSaid(now: .now) }) else { return }
                 log.notice("an offer was refused", metadata: ["peer": "\(peer.shown)", "reason": "\(verdict.reason)"])
             },
-            mayRelay: { _ in true },
+            relay: { settings.current.relay },
             card: {
                 host.pairing?.isOpen == true || visibility.shows(itselfTo: $0)
                     ? host.card : nil
