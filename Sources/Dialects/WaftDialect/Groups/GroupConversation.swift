@@ -109,7 +109,13 @@ private struct Reading: ~Copyable {
         while let frame = try decoder.next(&bytes) { hear(frame) }
         guard decoder.isOver else { return }
         let cancelling = Cancelling()
-        try rest.decode(decoder.rest(&bytes), into: cancelling)
+        do throws(TransferError) {
+            try rest.decode(decoder.rest(&bytes), into: cancelling)
+        } catch  where cancelling.reason == nil {
+            throw error
+        } catch {
+            // A heartbeat may have followed.
+        }
         if let reason = cancelling.reason { throw Cancelled(reason: reason) }
     }
 
