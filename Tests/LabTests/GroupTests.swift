@@ -81,14 +81,16 @@ struct GroupTests {
         }
     }
 
-    @Test("a file arrives at all four, with one line of progress and an outcome each")
+    @Test("a file arrives at all four by a chain, with one line of progress and an outcome each")
     func all() async throws {
         try await Self.with(rate: "100mbit") { room in
+            let before = try await room.sent()
             let words = ["send", "image.bin", "--to", "@lab"]
             let sending = try await room.study.atTerminal(words, in: room.lab.folder) { running in
                 try await running.transcript.says("stored as image.bin", times: 4)
             }
             #expect(sending.exit == 0, "\(sending.text)")
+            #expect(try await room.sent() - before < Self.size * 2)
             #expect(sending.text.contains("image.bin → 4 peers ["), "\(sending.text)")
             for name in Self.names {
                 #expect(sending.text.contains("image.bin → \(name) ✓: stored as image.bin"), "\(sending.text)")

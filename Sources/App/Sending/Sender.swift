@@ -4,7 +4,6 @@ package import Desktop
 package import Endpoints
 package import Sharing
 import Synchronization
-import WaftDialect
 
 /// Sends activity items to one peer: finds it, connects, offers, moves accepted items, and returns receipts.
 package struct Sender: Sendable {
@@ -97,11 +96,7 @@ package struct Sender: Sendable {
                 transfer: transfer,
                 items: sources.map(\.offered), annotation: options.annotation, senderName: ownName(),
                 takesPart: options.takesPart, asksHandlers: options.wait == .opened, dialect: target.dialect)
-            if target.dialect == .waft {
-                offer.group = seat?.group.offered
-            } else {
-                seat?.group.left(seat?.member ?? 0)
-            }
+            offer.group = seat?.offered(in: target.dialect)
             watched?.began(offer, to: reference.description)
             return try await endpoint.send(
                 SendRequest(

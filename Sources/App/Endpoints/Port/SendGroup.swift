@@ -12,6 +12,13 @@ package final class SendGroup: Sendable {
         package let member: Int
 
         package init(_ group: SendGroup, member: Int) { (self.group, self.member) = (group, member) }
+
+        /// The group of an offer in a dialect. A peer that speaks another one than Waft's is no member.
+        package func offered(in dialect: Dialect) -> OfferedGroup? {
+            if dialect == .waft { return group.sending.offered }
+            group.left(member)
+            return nil
+        }
     }
 
     let sending: GroupSending
@@ -32,8 +39,6 @@ package final class SendGroup: Sendable {
         else { return nil }
         sending = GroupSending(sources, members: members, own: own, cancellation: cancellation, dial: dial)
     }
-
-    package var offered: OfferedGroup { sending.offered }
 
     /// Lets the time of the group pass, until each member has an outcome.
     ///
