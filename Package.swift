@@ -289,7 +289,7 @@ let package = Package(
             [
                 "Sharing", "UniformTypes", "SecureTransport", "Discovery", "HTTPChannel", "WaftDialect",
                 "AirDropDialect", "LocalSendDialect", "WebDialect", "Contacts", "Groups", "Pairing", "Executors",
-                "Settings", "ServiceManager", "Streams", nioCore, nioPosix, logging,
+                "Settings", "ServiceManager", "Streams", "Programs", "SystemCalls", nioCore, nioPosix, logging,
             ],
             tests: ["Digests", nioHTTP1])
         + module(

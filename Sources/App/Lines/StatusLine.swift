@@ -15,6 +15,30 @@ package struct StatusLine: Line, Codable, Equatable {
         }
     }
 
+    /// The radio backend of AirDrop, which lets iPhones see this machine.
+    package struct Radio: Codable, Sendable, Equatable {
+        /// Its name and version; absent before its first window.
+        package var backend: String?
+        /// Whether `awdl0` is up, with an address.
+        package var interfaceUp = false
+        /// Whether its window is open, or is being opened.
+        package var visible = false
+        package var opening = false
+        /// Seconds until the window ends, by the backend; absent for one without an end, and before the backend was asked.
+        package var seconds: Int?
+        /// Whether anything was received on the radio in this window.
+        package var proven = false
+        /// Number of peers that the radio has heard.
+        package var heard = 0
+        /// What the backend misses, in its own words; absent for nothing.
+        package var missing: [String]?
+        /// Why the window is not open as it should be, and the next step; absent if all is well.
+        package var fault: String?
+        package var hint: String?
+
+        package init() {}
+    }
+
     package var name: String
     package var id: String
     package var port: Int
@@ -65,6 +89,8 @@ package struct StatusLine: Line, Codable, Equatable {
     package var damage: [String]?
     /// Why the machine may sleep during transfers; absent if logind grants the locks, or was not asked yet.
     package var wakeFault: String?
+    /// The radio backend; absent if none is installed or wanted.
+    package var radio: Radio?
     /// As in the lines `locked` and `unlocked`.
     package var protection: String?
     package var unlocked: Bool?
@@ -94,5 +120,28 @@ package struct StatusLine: Line, Codable, Equatable {
         self.dialects = Dictionary(dialects.map { ($0.name, $0.words) }) { first, _ in first }
         (self.waitingOffers, self.activeTransfers, self.processID) = (waitingOffers, activeTransfers, processID)
         otherDialects = dialects
+    }
+}
+
+extension StatusLine.Radio {
+    /// Whether iPhones see this machine, in a line.
+    package var words: String {
+        if let fault { return "iPhones do not see this machine: \(fault); \(hint ?? "see: waft doctor")" }
+        guard visible else {
+            return opening ? "the radio is being switched on; see: waft status" : "off: not visible to everyone"
+        }
+        let name = backend.map { " (\($0))" } ?? ""
+        return "iPhones see this machine too\(name); meanwhile Wi-Fi may be slower, or pause"
+    }
+
+    /// More facts for `waft status` and the doctor, in a line.
+    package var details: String {
+        var facts = [interfaceUp ? "awdl0 is up" : "awdl0 is not up"]
+        if visible {
+            facts.append(proven ? "it receives" : "nothing received yet")
+            if let seconds { facts.append("\(seconds) s left") }
+            facts.append(heard == 1 ? "1 peer heard" : "\(heard) peers heard")
+        }
+        return facts.joined(separator: ", ")
     }
 }

@@ -37,8 +37,23 @@ package struct VisibilityControl: Sendable {
     ) async throws(WaftError) -> (line: VisibilityLine, hasReceiver: Bool) {
         let file = waft.visibilityFile
         try AddressBook.doing { () throws(ContactError) in try file.choose(choice, for: length) }
-        let line = try line(file)
-        return (line, await waft.lookAgain())
+        var line = try line(file)
+        let hasReceiver = await waft.lookAgain()
+        if hasReceiver, choice == .everyone { line.radio = await radio() }
+        return (line, hasReceiver)
+    }
+
+    /// How long a radio backend may take to open its window before the answer says that it is opening.
+    private static let opening: Duration = .seconds(4)
+
+    /// Whether iPhones see this machine, in a line; nil without a radio backend.
+    private func radio() async -> String? {
+        let end = ContinuousClock.now + Self.opening
+        while case .status(let status)? = try? await waft.receiver.ask(.status), let radio = status.radio {
+            guard radio.opening, ContinuousClock.now < end, (try? await Task.sleep(for: .milliseconds(50))) != nil
+            else { return radio.words }
+        }
+        return nil
     }
 
     private func line(_ file: VisibilityFile) throws(WaftError) -> VisibilityLine {

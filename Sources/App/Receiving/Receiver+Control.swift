@@ -73,7 +73,7 @@ extension Receiver {
         // In this order: a journal that cannot be written hides the items that it does not know yet.
         let giving: [any StatusGiving] = [
             plan, parts.reception, parts.store, TransferReplies(parts), parts.door, plan.listeners.awake, parts.catalog,
-            parts.protection.standing,
+            parts.protection.standing, parts.radio,
         ]
         for part in giving { part.fill(&status) }
         let reloaded = await reload.standing

@@ -132,6 +132,7 @@ package final class Receiver: Sendable {
                     }
                 }
                 group.addTask { await parts.door.followGuests() }
+                group.addTask { await parts.radio.run() }
                 group.addTask { await parts.lock.run() }
                 group.addTask { await parts.network.outbox.run(on: parts.blocking) }
                 let housekeeping = Housekeeping(

@@ -12,6 +12,7 @@ struct ReceiverNetwork: Sendable {
     let endpoints: [any Endpoint]
     let directory: SharedDirectory
     let outbox: OutboxService
+    let radio: Radio
 
     init(_ plan: ReceiverPlan, _ identity: Identity) {
         let (home, logger) = (plan.home, plan.logger)
@@ -21,7 +22,7 @@ struct ReceiverNetwork: Sendable {
             // Not the threads of incoming connections: slow peers of the outbox must not occupy those.
             blocking: BlockingExecutor(threads: 8), sockets: plan.sockets, folder: home.state,
             announces: home.announcesNow, logger: logger)
-        directory = materials.directory
+        (directory, radio) = (materials.directory, materials.radio)
         endpoints = plan.kinds.map { $0.make(materials) }
         // If nothing can be seen, addresses can be tried all the same.
         let finder = PeerFinder(

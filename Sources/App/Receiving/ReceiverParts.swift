@@ -29,6 +29,7 @@ struct ReceiverParts: Sendable {
     let protection: LockReplies
     let lock: ReceiverLock
     let notices: DesktopNotices
+    let radio: RadioKeeper
     /// The settings have changed.
     let news = Broadcast<Void>(buffer: .bufferingNewest(1))
     /// Threads that may wait for the disk.
@@ -74,6 +75,7 @@ struct ReceiverParts: Sendable {
         lock = ReceiverLock(
             standing: standing, locks: locks, engine: engine, copies: store.copies, news: news,
             listeners: plan.listeners, blocking: blocking, logger: logger)
+        radio = RadioKeeper(network.radio, door, home: home, logger: logger)
         notices = DesktopNotices(
             plan: plan, door: door, catalog: catalog, standing: standing, news: news, blocking: blocking)
     }

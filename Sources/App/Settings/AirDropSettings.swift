@@ -8,6 +8,8 @@ package struct AirDropSettings: Sendable, Equatable {
     package var flags = AirDropFlags.own
     /// Decides which picture others show beside the name.
     package var modelName = "Linux"
+    /// The backend that brings Apple's radio link.
+    package var radio = RadioChoice.auto
 
     package init() {}
 }

@@ -61,6 +61,12 @@ package final class RunningProgram: Sendable {
         return exit.map(Ending.exited) ?? .cancelled
     }
 
+    /// Kills the program and its process group, which must be its own. It may belong to root by now: then nothing happens.
+    func killGroup() {
+        guard exit == nil else { return }
+        kill(-number, SIGKILL)
+    }
+
     /// Sends each signal in turn, and waits for the end of the program after it. Returns when that has come or all time is
     /// up, even if the task is cancelled.
     package func end(_ steps: [EndStep]) async {

@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// Checks that only the user can change the file at a path, as ssh checks its own files.
 ///
@@ -12,9 +12,9 @@ package struct PathTrust: Sendable {
     /// Maximum number of links to follow, as in the kernel.
     private static let maximumLinks = 40
 
-    /// Checks for the effective user of this process.
-    package init() {
-        user = geteuid()
+    /// - Parameter user: nil for the effective user of this process; 0 for what root alone may change.
+    package init(user: uid_t? = nil) {
+        self.user = user ?? geteuid()
     }
 
     /// Checks a path and all folders above it. If it is missing, only the folders above it are checked.

@@ -15,6 +15,7 @@ extension AirDropEndpoint {
     /// Listens while this machine is visible to everyone, until the task is cancelled. An error is reported, and ends
     /// nothing else.
     package func listen(_ host: ReceivingHost) async throws {
+        async let onRadio: Void = listenOnRadio(host) { try await self.serve($0, host) }
         let cycle = ListenerCycle(dialect: dialect, sockets: sockets, host: host, logger: logger)
         await cycle.run(
             { self.options.isEnabled ? self.options : nil }, isVisible: { $0 == .everyone },
@@ -27,6 +28,7 @@ extension AirDropEndpoint {
         } announce: {
             await self.announce(port: $0, host)
         }
+        await onRadio
     }
 
     private func serve(_ listener: SecureListener, _ host: ReceivingHost) async throws {
@@ -48,6 +50,7 @@ extension AirDropEndpoint {
         try await listener.run { channel, _ in
             try HTTPServer.configure(channel)
         } onConnection: { connection in
+            await connection.channel.endsByResetOnRadio()
             await withTaskExecutorPreference(host.threads(connection.place?.isContact == true)) {
                 await server.serve(
                     connection.output, visitor: Visitor(of: connection), isIdle: { connection.place?.isIdle($0) })

@@ -21,22 +21,37 @@ extension AirDropEndpoint {
     package func search(_ found: AsyncStream<PeerEvent>.Continuation, isWatched: Bool) async {
         guard options.isEnabled, let directory = try? directory.current?.get() else { return }
         let view = AirDropView(limit: Self.peersInView)
+        let (targets, feed) = AsyncStream<PeerTarget>.makeStream()
+        @Sendable func leave(_ instance: String) {
+            if view.leave(instance) { found.yield(.gone(Self.target(of: instance).airDropID)) }
+        }
         await withDiscardingTaskGroup { group in
-            for await event in directory.browse(type: AirDropDialect.serviceType) {
-                switch event {
-                case .updated(let service):
-                    guard !Self.isOwn(service) else { continue }
-                    let target = Self.target(of: service)
-                    guard view.enter(service.instance, at: target) else { continue }
-                    group.addTask {
-                        await Patience.wait(for: Self.patience)
-                        guard let peer = await self.ask(target) else { return }
-                        if view.show(service.instance, at: target) { found.yield(.found(peer)) }
+            group.addTask {
+                for await event in directory.browse(type: AirDropDialect.serviceType) {
+                    switch event {
+                    case .updated(let service):
+                        if !Self.isOwn(service) { feed.yield(Self.target(of: service)) }
+                    case .removed(let instance): leave(instance)
+                    // The other search says it too.
+                    case .failed, .allForNow: continue
                     }
-                case .removed(let instance):
-                    if view.leave(instance) { found.yield(.gone(Self.target(of: instance).airDropID)) }
-                // The other search says it too.
-                case .failed, .allForNow: continue
+                }
+            }
+            group.addTask {
+                var known: Set<String> = []
+                await self.heardPeers { peers, link in
+                    let targets = peers.map { Self.target(of: $0, on: link) }
+                    let heard = Set(targets.map(\.airDropInstance))
+                    for gone in known.subtracting(heard) { leave(gone) }
+                    known = heard
+                    for target in targets { feed.yield(target) }
+                }
+            }
+            for await target in targets where view.enter(target.airDropInstance, at: target) {
+                group.addTask {
+                    await Patience.wait(for: Self.patience)
+                    guard let peer = await self.ask(target, isInView: { view.has(target) }) else { return }
+                    if view.show(target.airDropInstance, at: target) { found.yield(.found(peer)) }
                 }
             }
             group.cancelAll()
@@ -59,11 +74,12 @@ extension AirDropEndpoint {
         PeerTarget(.airdrop, addresses: [], announcement: .init(instance: instance, facts: txt))
     }
 
+    /// A peer on the radio link is asked until it answers: it listens in short bursts.
     /// - Returns: nil for a peer that does not show itself.
-    private func ask(_ target: PeerTarget) async -> FoundPeer? {
-        for attempt in 0..<Self.discoverAttempts {
+    private func ask(_ target: PeerTarget, isInView: () -> Bool) async -> FoundPeer? {
+        for attempt in 0... {
             if attempt > 0 { try? await Task.sleep(for: .seconds(1)) }
-            guard !Task.isCancelled else { return nil }
+            guard !Task.isCancelled, isInView(), attempt < Self.discoverAttempts || target.isOnRadio else { return nil }
             guard let connection = try? await dial(target, within: Self.discoverTimeout) else {
                 continue
             }
@@ -76,6 +92,7 @@ extension AirDropEndpoint {
             guard !card.isWaft else { return nil }
             var named = target
             named.name = card.name
+            named.announcement?.facts[PeerTarget.modelKey] = card.model
             return FoundPeer(id: target.airDropID, card: Card(name: card.name, device: card.model), target: named)
         }
         return nil
@@ -97,15 +114,23 @@ final class AirDropView: Sendable {
         self.limit = limit
     }
 
-    /// - Returns: whether it is to be asked there: it was not before, and there are not too many.
+    /// - Returns: whether it is to be asked there: it was not before, and there are not too many. A peer that was heard on
+    ///   the radio and also announces itself there is asked once.
     func enter(_ instance: String, at target: PeerTarget) -> Bool {
-        sightings.withLock { sightings in
+        let hosts = target.radioHosts()
+        return sightings.withLock { sightings in
             let before = sightings[instance]
             guard before?.target != target, sightings.count < limit || before != nil else { return false }
+            let isOther =
+                !hosts.isEmpty && sightings.contains { $0.key != instance && $0.value.target.radioHosts() == hosts }
+            guard !isOther else { return false }
             sightings[instance] = Sighting(target: target, isShown: before?.isShown ?? false)
             return true
         }
     }
+
+    /// Whether a target is still in view.
+    func has(_ target: PeerTarget) -> Bool { sightings.withLock { $0[target.airDropInstance]?.target == target } }
 
     /// Notes that the peer at a target is reported.
     /// - Returns: whether it is still there.

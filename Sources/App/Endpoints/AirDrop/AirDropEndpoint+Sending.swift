@@ -14,6 +14,11 @@ extension AirDropEndpoint {
         guard request.options.wait != .opened else {
             throw SendError(.unfit, "\(name) is reached by AirDrop, which does not tell whether anything was opened")
         }
+        guard target.takesFolders || request.sources.allSatisfy({ $0.offered.kind != .tree }) else {
+            throw SendError(
+                .unfit, "\(name) is reached on a radio link of Apple's, and a phone cannot open a folder",
+                advice: ["send an archive of it: zip -r FOLDER.zip FOLDER; then: waft send FOLDER.zip --to NAME"])
+        }
         do {
             let plan = try SendingPlan(offer, request.sources, to: target.airDropFlags)
             let (items, moved) = try await send(plan, request)
@@ -46,11 +51,25 @@ extension AirDropEndpoint {
         }
     }
 
+    /// A peer on the radio link listens in short bursts: it is called again.
+    private func dialPatiently(_ peer: PeerTarget, within limit: Duration) async throws -> HTTPClient.Connection {
+        let end = ContinuousClock.now + limit
+        while true {
+            do {
+                let connection = try await dial(peer, within: peer.isOnRadio ? min(limit, .seconds(5)) : limit)
+                return connection
+            } catch let error as DialError {
+                guard peer.isOnRadio, ContinuousClock.now < end else { throw error }
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
+    }
+
     private func attempt(
         _ plan: SendingPlan, _ request: SendRequest, _ flags: AirDropFlags, isFirst: Bool
     ) async throws -> (items: [SendResult.Item], moved: UInt64) {
         let (peer, options, observe) = (request.target, request.options, request.observe)
-        let connection = try await dial(peer, within: options.finding)
+        let connection = try await dialPatiently(peer, within: options.finding)
         if isFirst { observe(.connected(peer.airDropID, name: peer.name)) }
         return try await withTaskExecutorPreference(blocking) {
             try await HTTPClient.converse(connection) { http in

@@ -19,11 +19,12 @@ package struct AirDropEndpoint: Endpoint {
     /// Threads for conversations that read or write the disk.
     let blocking: BlockingExecutor
     let sockets: PassedSockets
+    let radio: Radio
     let logger: Logger
 
     package init(_ parts: EndpointParts) {
         (settings, directory, blocking) = (parts.settings, parts.directory, parts.blocking)
-        (sockets, logger) = (parts.sockets, parts.logger)
+        (sockets, radio, logger) = (parts.sockets, parts.radio, parts.logger)
         side = AirDropSide(parts.settings)
     }
 
@@ -80,6 +81,14 @@ extension TLSProfile {
 
 /// The facts about an AirDrop peer in a target.
 extension PeerTarget {
+    /// The fact under which a peer's model is kept; no key of a TXT record has a space.
+    static let modelKey = "the model"
+
+    /// Whether a peer on the radio link takes folders: Macs do, and phones cannot open them.
+    var takesFolders: Bool {
+        !isOnRadio || announcement?.facts[Self.modelKey]?.contains("Mac") == true
+    }
+
     var airDropInstance: String { announcement?.instance ?? "" }
 
     /// For messages.

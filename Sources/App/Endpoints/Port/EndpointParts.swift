@@ -20,13 +20,16 @@ package struct EndpointParts: Sendable {
     package var folder: String?
     /// Whether this machine may announce itself to strangers.
     package var announces: @Sendable () async -> Bool
+    /// The radio backend of AirDrop.
+    package var radio: Radio
     package var logger: Logger
 
     package init(
         settings: LiveSettings, identity: Identity, directory: SharedDirectory? = nil, contacts: ContactBook?,
         blocking: BlockingExecutor, sockets: PassedSockets = PassedSockets(), folder: String? = nil,
-        announces: @escaping @Sendable () async -> Bool = { false }, logger: Logger
+        announces: @escaping @Sendable () async -> Bool = { false }, radio: Radio? = nil, logger: Logger
     ) {
+        self.radio = radio ?? Radio(settings)
         (self.settings, self.identity) = (settings, identity)
         self.directory = directory ?? SharedDirectory(settings, logger: logger)
         (self.contacts, self.blocking, self.sockets, self.logger) = (contacts, blocking, sockets, logger)

@@ -264,6 +264,11 @@ extension SettingKey {
                 "dialects.airdrop.modelName", \.airdrop.modelName, .name,
                 "The model of this machine in AirDrop, which chooses the picture that others show"),
             SettingKey(
+                "dialects.airdrop.radio", \.airdrop.radio, .radio,
+                "The radio backend that lets iPhones see this machine while it is visible to everyone",
+                detail: "auto (one in /usr/lib/omdrop), off, or the path of a helper",
+                note: "Its helper runs as root: root must own it, and nobody else may write to it."),
+            SettingKey(
                 "dialects.localsend.enabled", \.localsend.isEnabled, .truth,
                 "Whether Waft speaks LocalSend too",
                 note: "Strangers find it while this machine is visible to everyone (waft visible)."),

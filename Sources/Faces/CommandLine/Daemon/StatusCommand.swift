@@ -38,6 +38,10 @@ extension StatusLine: WordedLine {
         facts += transfers.map { ("moving", $0.words[0]) }
         facts += (settingsFaults ?? []).map { ("config", $0 + age) } + (programFaults ?? []).map { ("missing", $0) }
         if let wakeFault { facts.append(("awake", wakeFault)) }
+        if let radio {
+            facts.append(("iPhones", "\(radio.words); \(radio.details)"))
+            facts += (radio.missing ?? []).map { ("radio misses", $0) }
+        }
         if let protectionWords { facts.append(("protection", protectionWords)) }
         if let journalFault { facts.append(("journal", journalFault)) }
         facts += (damage ?? []).map { ("damaged", $0) }

@@ -70,11 +70,12 @@ struct VisibleCommand: AsyncParsableCommand {
 
 extension VisibilityLine: WordedLine {
     var words: [String] {
-        if let visibilityStored { return [VisibleCommand.line(visibility, over: visibilityStored)] }
-        guard let visibilitySeconds, let visibilityUntil, let visibilityThen else { return [visibility] }
+        let more = radio.map { [TerminalText.escaped($0, limit: 400)] } ?? []
+        if let visibilityStored { return [VisibleCommand.line(visibility, over: visibilityStored)] + more }
+        guard let visibilitySeconds, let visibilityUntil, let visibilityThen else { return [visibility] + more }
         return [
             "\(visibility) for \(VisibleCommand.words(visibilitySeconds)), until \(visibilityUntil.local); then "
                 + visibilityThen
-        ]
+        ] + more
     }
 }

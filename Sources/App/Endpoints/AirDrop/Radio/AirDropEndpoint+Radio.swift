@@ -1,0 +1,132 @@
+import AirDropDialect
+import Contacts
+import Discovery
+import Glibc
+import Logging
+import NIOCore
+import NIOPosix
+import SecureTransport
+import Sharing
+
+// AirDrop on the radio link: another port, peers that are asked at addresses which the radio has heard, and sockets that
+// end by a reset, since a phone that has left acknowledges nothing.
+
+extension AirDropEndpoint {
+    /// Pause before the port of the radio link is tried again, and before the radio is asked again for peers.
+    private static let retryInterval: Duration = .seconds(10)
+    private static let hearingInterval: Duration = .seconds(3)
+
+    /// The place where a backend announces this machine; nil while it need not be listened at.
+    private func radioPlace(_ host: ReceivingHost) -> RadioLink? {
+        guard host.visibility.visibility == .everyone, (try? radio.backend) != nil else { return nil }
+        return RadioLink.current
+    }
+
+    /// Listens at the port that backends announce, while they may, until the task is cancelled. A fault is told, and ends
+    /// nothing else.
+    func listenOnRadio(_ host: ReceivingHost, _ serve: @escaping @Sendable (SecureListener) async throws -> Void) async
+    {
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                // Before the place: a change that comes meanwhile is not missed.
+                let changes = LinkChanges()
+                let place = radioPlace(host)
+                var listener: SecureListener?
+                if let place {
+                    do {
+                        let open = try await bind(place)
+                        listener = open
+                        group.addTask { try? await serve(open) }
+                        radio.listening(fault: nil)
+                        logger.info("listening on the radio link", metadata: ["port": "\(open.port)"])
+                    } catch {
+                        // A word in the status; the doctor names the program.
+                        if radio.listening(fault: "\(error)") {
+                            logger.warning("not reachable on the radio link", metadata: ["reason": "\(error)"])
+                        }
+                    }
+                }
+                let isWaiting = place != nil && listener == nil
+                await host.visibility.run(until: { _ in self.radioPlace(host) != place }) {
+                    await withTaskGroup(of: Void.self) { group in
+                        group.addTask {
+                            for await _ in changes?.stream ?? .never where self.radioPlace(host) != place { break }
+                        }
+                        if isWaiting { group.addTask { try? await Task.sleep(for: Self.retryInterval) } }
+                        await group.next()
+                        group.cancelAll()
+                    }
+                }
+                // Connections that are being served go on.
+                await listener?.stopAccepting()
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func bind(_ place: RadioLink) async throws -> SecureListener {
+        var configuration = SecureListener.Configuration(
+            host: "\(place.host)%\(RadioBackend.interface)", port: RadioBackend.port, profile: .airdrop
+        ) { try Identity.make(kind: .rsa2048) }
+        configuration.limits.handshakeDeadline = .seconds(30)
+        return try await SecureListener.bind(configuration, group: .singleton, logger: logger)
+    }
+
+    /// Peers that the radio hears, each time that they change, until the task is cancelled.
+    func heardPeers(_ changed: ([HeardPeer], RadioLink) -> Void) async {
+        while !Task.isCancelled {
+            if let link = RadioLink.current, let backend = try? radio.backend,
+                let peers = try? await radio.peers(of: backend)
+            {
+                changed(peers, link)
+            }
+            do { try await Task.sleep(for: Self.hearingInterval) } catch { return }
+        }
+    }
+
+    /// The target of a peer that was heard: at the port of Apple's receivers, and at that of backends.
+    static func target(of peer: HeardPeer, on link: RadioLink) -> PeerTarget {
+        let ports = [Int(AirDropDialect.defaultPort), RadioBackend.port]
+        return PeerTarget(
+            .airdrop, addresses: ports.map { DialAddress(host: peer.host, port: $0, scopeID: link.index) },
+            announcement: .init(instance: "heard-" + peer.digits, facts: [:]))
+    }
+}
+
+extension AsyncStream {
+    fileprivate static var never: AsyncStream { AsyncStream { _ in } }
+}
+
+extension PeerTarget {
+    /// The addresses on the radio link, as hosts.
+    func radioHosts(_ index: UInt32 = RadioLink.index) -> Set<String> {
+        guard index != 0 else { return [] }
+        return Set(addresses.filter { $0.scopeID == index }.map(\.host))
+    }
+
+    /// Whether the peer is reached on the radio link alone.
+    var isOnRadio: Bool {
+        let index = RadioLink.index
+        return index != 0 && !addresses.isEmpty && addresses.allSatisfy { $0.scopeID == index }
+    }
+}
+
+extension Channel {
+    /// Whether the other side is on the radio link.
+    var isOnRadio: Bool {
+        let scope = remoteAddress?.withSockAddr { address, size -> UInt32 in
+            guard size >= MemoryLayout<sockaddr_in6>.size, address.pointee.sa_family == sa_family_t(AF_INET6) else {
+                return 0
+            }
+            return UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in6.self).sin6_scope_id
+        }
+        return scope != nil && scope != 0 && scope == RadioLink.index
+    }
+
+    /// Lets the socket end by a reset if it is one of the radio link: a phone that has left acknowledges nothing, and
+    /// would keep it for minutes.
+    func endsByResetOnRadio() async {
+        guard isOnRadio, let socket = self as? any SocketOptionProvider else { return }
+        try? await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+    }
+}

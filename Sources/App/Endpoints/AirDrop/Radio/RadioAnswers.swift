@@ -1,0 +1,133 @@
+import Foundation
+import Sharing
+
+// The answers of a helper are hostile input: bounded, of one form, and shown only as one escaped line.
+
+/// What a backend says of itself.
+package struct RadioProbe: Hashable, Sendable {
+    /// The contract that Waft knows. Another last number is the same contract.
+    package static let contract = "0.7"
+    /// Maximum number of obstacles that are kept, and scalars of a text.
+    static let maximumMissing = 16
+    static let shownScalars = 300
+
+    /// One line each, escaped.
+    package var backend: String
+    package var version: String
+    package var hasHardware: Bool
+    /// What is missing, in the backend's words: a line each, escaped.
+    package var missing: [String]
+
+    private struct Document: Decodable {
+        struct Missing: Decodable {
+            var say: String
+        }
+
+        var backend: String
+        var version: String
+        var contract: String
+        var hardware: Bool
+        var missing: [Missing]
+    }
+
+    /// - Throws: `malformed`, `otherContract`.
+    init(_ bytes: [UInt8]) throws(RadioFault) {
+        guard let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)) else {
+            throw .malformed("probe")
+        }
+        let contract = document.contract
+        guard contract == Self.contract || contract.hasPrefix(Self.contract + ".") else {
+            throw .otherContract(Self.line(contract, limit: 40))
+        }
+        (backend, version) = (Self.line(document.backend, limit: 40), Self.line(document.version, limit: 40))
+        hasHardware = document.hardware
+        missing = document.missing.prefix(Self.maximumMissing).map { Self.line($0.say) }
+    }
+
+    /// A helper that has no `probe`.
+    init(earlier helper: String) {
+        (backend, version, hasHardware, missing) = (Self.line(helper, limit: 200), "", true, [])
+    }
+
+    static func line(_ text: String, limit: Int = shownScalars) -> String { ShownText.line(text, limit: limit) }
+}
+
+/// The state of a backend's window.
+package struct RadioStatus: Hashable, Sendable {
+    package var isVisible: Bool
+    /// Seconds; nil for a window without an end.
+    package var remaining: Int?
+    /// One line, escaped; empty for none.
+    package var reason: String
+    /// Whether something was received on the radio: it does not only send.
+    package var isProven: Bool
+
+    private struct Document: Decodable {
+        var visible: Bool
+        var remaining: Int?
+        var reason: String?
+        var rx_proven: Bool?
+    }
+
+    /// - Throws: `malformed`.
+    init(_ bytes: [UInt8]) throws(RadioFault) {
+        guard let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)),
+            document.remaining.map({ (0...RadioBackend.longest).contains($0) }) ?? true
+        else { throw .malformed("status") }
+        (isVisible, remaining) = (document.visible, document.remaining)
+        (reason, isProven) = (RadioProbe.line(document.reason ?? ""), document.rx_proven ?? false)
+    }
+}
+
+/// A peer on the radio that a backend has heard.
+package struct HeardPeer: Hashable, Sendable {
+    /// The six bytes of its hardware address, which it changes often.
+    package var bytes: [UInt8]
+    /// The strength of its signal in dBm; nil if it is not known.
+    package var strength: Int?
+
+    /// The most that are used.
+    static let maximum = 256
+
+    /// Twelve hexadecimal digits.
+    package var digits: String { bytes.map(Self.digits).joined() }
+
+    /// Its link-local address (RFC 4291, appendix A), without a zone.
+    package var host: String {
+        let b = bytes
+        let groups = [[b[0] ^ 2, b[1]], [b[2], 0xFF], [0xFE, b[3]], [b[4], b[5]]]
+        return "fe80::" + groups.map { String(UInt16($0[0]) << 8 | UInt16($0[1]), radix: 16) }.joined(separator: ":")
+    }
+
+    /// The peers in an answer, the strongest first. Lines of another form are passed over.
+    static func all(_ bytes: [UInt8]) -> [HeardPeer] {
+        var seen: Set<[UInt8]> = []
+        let peers = bytes.split(separator: UInt8(ascii: "\n")).compactMap(HeardPeer.init).filter {
+            seen.insert($0.bytes).inserted
+        }
+        return Array(peers.sorted { $0.strength ?? .min > $1.strength ?? .min }.prefix(maximum))
+    }
+
+    /// - Parameter line: `MAC rssi=N` or `MAC rssi=?`.
+    init?(_ line: ArraySlice<UInt8>) {
+        let words = line.split(separator: UInt8(ascii: " "))
+        guard words.count == 2, words[1].starts(with: "rssi=".utf8) else { return nil }
+        let pairs = words[0].split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        bytes = pairs.compactMap { pair in
+            guard pair.count == 2 else { return nil }
+            return UInt8(String(decoding: pair, as: UTF8.self), radix: 16)
+        }
+        // Neither a group nor nobody.
+        guard pairs.count == 6, bytes.count == 6, bytes[0] & 1 == 0, bytes.contains(where: { $0 != 0 }) else {
+            return nil
+        }
+        let value = String(decoding: words[1].dropFirst(5), as: UTF8.self)
+        strength = Int(value)
+        guard value == "?" || strength.map({ (-200...100).contains($0) }) == true else { return nil }
+    }
+
+    private static func digits(_ byte: UInt8) -> String {
+        let text = String(byte, radix: 16)
+        return byte < 16 ? "0" + text : text
+    }
+}

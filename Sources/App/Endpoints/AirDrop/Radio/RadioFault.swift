@@ -1,0 +1,68 @@
+/// Why a radio backend did not do as it was asked.
+package enum RadioFault: Error, Hashable, Sendable {
+    /// Somebody else than root could change the helper: one line.
+    case untrusted(String)
+    /// No program is at the path of the setting.
+    case missing(String)
+    case noPkexec
+    /// polkit did not let this user start it.
+    case refused
+    /// Not now, in the backend's words; empty if it has none. It may be otherwise a moment later.
+    case notNow(String)
+    /// There is no radio, in the backend's words; empty if it has none.
+    case noRadio(String)
+    case otherContract(String)
+    /// The helper did not answer a command in time.
+    case outOfTime(String)
+    /// The answer to a command is none.
+    case malformed(String)
+    /// A command failed, with its exit and the backend's words.
+    case failed(String, String)
+    /// The window ended before its time, in the backend's words; empty if it has none.
+    case endedEarly(String)
+
+    /// Whether the same may succeed a moment later, without a change by the user.
+    package var isPassing: Bool {
+        switch self {
+        case .notNow, .outOfTime, .endedEarly, .malformed: true
+        case .untrusted, .missing, .noPkexec, .refused, .noRadio, .otherContract, .failed: false
+        }
+    }
+}
+
+extension RadioFault: CustomStringConvertible {
+    /// One line; the backend's words in it are escaped.
+    package var description: String {
+        func with(_ words: String, _ otherwise: String) -> String { words.isEmpty ? otherwise : words }
+        return switch self {
+        case .untrusted(let reason): "the radio backend is not used: \(reason)"
+        case .missing(let path): "no radio backend is at \(path)"
+        case .noPkexec: "the radio backend needs pkexec, which is not installed"
+        case .refused: "polkit does not let this user start the radio"
+        case .notNow(let words): "the radio is not available now: \(with(words, "is Wi-Fi connected?"))"
+        case .noRadio(let words): "no radio: \(with(words, "the backend found no Wi-Fi card that it can use"))"
+        case .otherContract(let contract):
+            "the radio backend speaks contract \(contract), and Waft \(RadioProbe.contract)"
+        case .outOfTime(let command): "the radio backend did not answer \"\(command)\" in time"
+        case .malformed(let command): "the radio backend's answer to \"\(command)\" is not understood"
+        case .failed(let command, let words):
+            "the radio backend failed at \"\(command)\"\(words.isEmpty ? "" : ": \(words)")"
+        case .endedEarly(let words): "the radio's window ended by itself\(words.isEmpty ? "" : ": \(words)")"
+        }
+    }
+
+    /// The next step, one line.
+    package var hint: String {
+        switch self {
+        case .untrusted, .missing: "correct dialects.airdrop.radio, or: waft config set dialects.airdrop.radio off"
+        case .noPkexec: "install polkit's pkexec: apt install pkexec"
+        case .refused: "start Waft in a session at the machine itself, or allow the backend's action in polkit"
+        case .notNow: "connect Wi-Fi; Waft tries again by itself"
+        case .noRadio: "see which cards work: the page iPhones"
+        case .otherContract: "update Waft or the backend"
+        case .outOfTime, .malformed, .failed:
+            "update the backend, or do without: waft config set dialects.airdrop.radio off"
+        case .endedEarly: "Waft opens it again by itself"
+        }
+    }
+}
