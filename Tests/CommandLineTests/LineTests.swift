@@ -86,6 +86,8 @@ private struct Samples {
         let group = ContactGroup(try ContactName("lab"), [id])
         var deleted = GroupLine(group, in: .empty)
         deleted.deleted = true
+        var onRadio = VisibilityLine("everyone", over: "off")
+        onRadio.radioWords = "iPhones see this machine too"
         let decision = try Policy([PolicyRule([], .ask)]).decide(
             offer, from: .contact(contact), PolicySetting(at: time), dayAmount: 0)[0]
         return [
@@ -94,7 +96,7 @@ private struct Samples {
             RelationLine(.forgotten, id, nil, isBlocked: false), RelationLine(.blocked, id, contact, isBlocked: true),
             RelationLine(.unblocked, id, nil, isBlocked: false), MeLine(name: "kitchen", id),
             RuleLine(1, PolicyRule([], .ask)), PolicyDecisionLine("/a", offer.items[0], decision),
-            VisibilityLine("off", over: "off"), RememberedLine(name: "lab7", address: "192.0.2.7:9238"),
+            VisibilityLine("off", over: "off"), onRadio, RememberedLine(name: "lab7", address: "192.0.2.7:9238"),
             RememberedLine(name: "lab7", address: "192.0.2.7:9238", isRemoved: true),
             PairingOpenLine(seconds: 600, code: nil, people: 2), CodeSpentLine(at: nil, reason: "r"),
             CompareLine(digits: "123456", words: ["a"]),
@@ -112,6 +114,13 @@ private struct Samples {
 
     private func machineLines() -> [any Line] {
         let settings = Settings(hostName: "kitchen")
+        var status = StatusLine(
+            name: "kitchen", id: id.text, port: 1, inbox: "/in", accept: "ask", discovery: "off", free: nil,
+            waitingOffers: 0, activeTransfers: 0, processID: 1, hook: nil)
+        var radio = StatusLine.Radio()
+        (radio.backend, radio.seconds, radio.missing) = ("owl 0.1", 60, ["Wi-Fi is not connected."])
+        (radio.fault, radio.hint) = ("no radio", "connect Wi-Fi")
+        status.radio = radio
         return [
             SettingLine(SettingKey.all[0], settings) { "\($0.rule)" },
             SettingChangedLine(
@@ -120,9 +129,7 @@ private struct Samples {
             SettingFaultLine(path: "/a", line: 3, reason: "unknown setting", receiverStarts: false),
             SettingsLine(changed: ["port"]), SettingsLine(faults: ["line 3: unknown setting"]),
             SettingsFileLine(path: "/a", exists: false), SettingsSchemaLine(),
-            StatusLine(
-                name: "kitchen", id: id.text, port: 1, inbox: "/in", accept: "ask", discovery: "off", free: nil,
-                waitingOffers: 0, activeTransfers: 0, processID: 1, hook: nil),
+            status,
             TypeLine(path: "/a", type: "public.data", conformsTo: [], icon: "a", genericIcon: "b"),
             CheckLine(name: "clock", result: .problem, reason: "it is wrong", hint: "set it"),
             DesktopLine(path: "/a", isForeign: false),

@@ -51,11 +51,17 @@ struct SettingsTests {
         #expect(settings.airdrop.isEnabled == false)
         #expect(settings.airdrop.flags.rawValue == 0x88)
         #expect(settings.airdrop.modelName == "Kettle")
+        for (text, choice) in [
+            ("auto", RadioChoice.auto), ("off", .off), ("/usr/lib/x/helper", .helper("/usr/lib/x/helper")),
+        ] {
+            #expect(try file("dialects:\n  airdrop: {radio: \(text)}\n").airdrop.radio == choice)
+        }
         #expect(try file("dialects:\n  airdrop:\n").airdrop == AirDropSettings())
         #expect(try file("dialects:\n").airdrop == AirDropSettings())
         for text in [
             "airdrop: {enabled: maybe}", "airdrop: {flags: -1}", "airdrop: {flags: 4}", "airdrop: {modelName: ''}",
-            "airdrop: {colour: red}", "airdrop: yes", "bump: {}",
+            "airdrop: {colour: red}", "airdrop: {radio: bin/helper}", "airdrop: {radio: ''}", "airdrop: yes",
+            "bump: {}",
         ] {
             let error = #expect(throws: Settings.InvalidError.self) { try file("name: x\ndialects:\n  \(text)\n") }
             #expect(error?.description.contains("line 3") == true, "\(error?.description ?? "")")
@@ -186,7 +192,7 @@ struct SettingsTests {
                 "line 4: name stands here again; line 1 has it already",
                 "line 5: accept should be ask, contacts, everyone or none, and is \"contcats\"; did you mean contacts?",
                 "line 7: dialects.airdrop.enabled stands here again; line 7 has it already",
-                "line 7: unknown setting \"colour\" in dialects.airdrop; there are: enabled, flags, modelName",
+                "line 7: unknown setting \"colour\" in dialects.airdrop; there are: enabled, flags, modelName, radio",
                 "line 9: rule 1: then: \"maybe\" is not accept, ask or decline",
                 "line 10: rule 2 has \"than\", which no rule can have; there are: "
                     + "from, type, name, sizeAtMost, sizeAtLeast, sizePerDay, time, days, then, handler, folder, protect",

@@ -14,8 +14,8 @@ package struct VisibilityLine: Line, Codable, Equatable {
     package private(set) var visibilityThen: String?
     /// The stored visibility, if the start options of the running receiver override it.
     package private(set) var visibilityStored: String?
-    /// Whether iPhones see this machine too, and if not, why; absent without a radio backend.
-    package var radio: String?
+    /// Whether iPhones see this machine too, and if not, why: one line; absent without a radio backend.
+    package var radioWords: String?
     /// The end of a temporary visibility: milliseconds since 1970.
     @Unsaid private var end: Int64?
 

@@ -39,7 +39,7 @@ package struct VisibilityControl: Sendable {
         try AddressBook.doing { () throws(ContactError) in try file.choose(choice, for: length) }
         var line = try line(file)
         let hasReceiver = await waft.lookAgain()
-        if hasReceiver, choice == .everyone { line.radio = await radio() }
+        if hasReceiver, choice == .everyone { line.radioWords = await radio() }
         return (line, hasReceiver)
     }
 

@@ -126,7 +126,9 @@ package final class Receiver: Sendable {
                 group.addTask { await parts.notices.run() }
                 group.addTask {
                     await parts.door.follow {
-                        self.events.send(.visibility(parts.door.line))
+                        var line = parts.door.line
+                        line.radioWords = parts.radio.words
+                        self.events.send(.visibility(line))
                         self.events.send(.contacts)
                         return true
                     }

@@ -28,7 +28,8 @@ package enum Doctor {
     /// In the order of their lines: a later cause may follow from an earlier one.
     private static let checks: [any DoctorCheck] = [
         HomeCheck(), SettingsCheck(), ClockCheck(), DiskCheck(), InboxCheck(), ReceiverCheck(), VisibilityCheck(),
-        PortCheck(), InterfacesCheck(), ResponderCheck(), MulticastCheck(), PeerCheck(), NotificationCheck(),
+        PortCheck(), InterfacesCheck(), ResponderCheck(), MulticastCheck(), RadioCheck(), PeerCheck(),
+        NotificationCheck(),
         AwakeCheck(), HandlersCheck(), SandboxCheck(), ProtectionCheck(),
     ]
 

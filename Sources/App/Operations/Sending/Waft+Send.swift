@@ -71,6 +71,9 @@ extension SendStep {
 }
 
 extension Waft {
+    /// How long a peer is looked for if the user does not say it: longer while this machine has a radio link of Apple's.
+    package var finding: Duration { Radio(LiveSettings(settings)).finding ?? SendOptions().finding }
+
     /// The options of a sending that says no more.
     /// - Parameters:
     ///   - subject: one line.
@@ -78,6 +81,7 @@ extension Waft {
     /// - Throws: `WaftError` `usage` for a subject that is none.
     package func sendOptions(subject: String? = nil, isAwaited: Bool = false) throws(WaftError) -> SendOptions {
         var options = SendOptions()
+        options.finding = finding
         options.annotation[SourceApplication.key] = SourceApplication.send
         (options.wait, options.takesPart) = (isAwaited ? .opened : .stored, true)
         if let subject {

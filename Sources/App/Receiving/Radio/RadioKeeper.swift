@@ -125,6 +125,7 @@ final class RadioKeeper: Sendable {
         guard !Task.isCancelled else { return }
         facts.withLock { [failure] in $0.window.started(wish, failure, at: .now) }
         if let failure { say(failure) } else { logger.notice("the radio is on: iPhones see this machine") }
+        door.lookAgain()
     }
 
     private func stop(_ backend: RadioBackend) async {
@@ -136,6 +137,7 @@ final class RadioKeeper: Sendable {
             (facts.status, facts.heard) = (nil, 0)
         }
         if let failure { say(failure) } else { logger.notice("the radio is off") }
+        door.lookAgain()
     }
 
     private func look(_ backend: RadioBackend) async {
@@ -151,7 +153,9 @@ final class RadioKeeper: Sendable {
             (facts.status, facts.heard) = (status, heard)
             return facts.window.isOpen ? nil : facts.window.fault
         }
-        if let fault { say(fault) }
+        guard let fault else { return }
+        say(fault)
+        door.lookAgain()
     }
 
     private func learn(_ fault: RadioFault?) {
@@ -173,10 +177,19 @@ final class RadioKeeper: Sendable {
 }
 
 extension RadioKeeper: StatusGiving {
-    func fill(_ status: inout StatusLine) {
+    func fill(_ status: inout StatusLine) { status.radio = line(scene) }
+
+    /// Whether iPhones see this machine, in a line; nil while not everyone sees it, or without a backend.
+    var words: String? {
         let scene = scene
-        guard scene.backend != nil || scene.fault != nil else { return }
-        status.radio = facts.withLock { facts in
+        return scene.wish == nil && scene.fault == nil ? nil : line(scene)?.words
+    }
+
+    /// Nil without a backend.
+    private func line(_ scene: Scene) -> StatusLine.Radio? {
+        guard scene.backend != nil || scene.fault != nil else { return nil }
+        let placeFault = scene.wish == nil ? nil : radio.placeFault.map(RadioFault.portTaken)
+        return facts.withLock { facts in
             var line = StatusLine.Radio()
             line.backend = facts.probe.map { $0.version.isEmpty ? $0.backend : "\($0.backend) \($0.version)" }
             line.interfaceUp = RadioLink.current != nil
@@ -187,7 +200,7 @@ extension RadioKeeper: StatusGiving {
             line.heard = facts.heard
             let missing = facts.probe?.missing ?? []
             line.missing = missing.isEmpty ? nil : missing
-            let fault = scene.fault ?? facts.window.fault
+            let fault = scene.fault ?? facts.window.fault ?? placeFault
             (line.fault, line.hint) = (fault?.description, fault?.hint)
             return line
         }

@@ -153,6 +153,7 @@ struct SendCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let context = try CommandContext()
         var options = try self.options()
+        if timeout == nil { options.finding = context.waft.finding }
         text = try SentTexts.read(text, items: items)
         var (paths, names) = (items, to)
         for item in items where item.hasSuffix(":") && item.count > 1 && !FileManager.default.fileExists(atPath: item) {

@@ -70,7 +70,7 @@ struct VisibleCommand: AsyncParsableCommand {
 
 extension VisibilityLine: WordedLine {
     var words: [String] {
-        let more = radio.map { [TerminalText.escaped($0, limit: 400)] } ?? []
+        let more = radioWords.map { [TerminalText.escaped($0, limit: 400)] } ?? []
         if let visibilityStored { return [VisibleCommand.line(visibility, over: visibilityStored)] + more }
         guard let visibilitySeconds, let visibilityUntil, let visibilityThen else { return [visibility] + more }
         return [

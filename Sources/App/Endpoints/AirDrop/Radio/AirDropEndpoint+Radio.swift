@@ -105,7 +105,7 @@ extension PeerTarget {
     }
 
     /// Whether the peer is reached on the radio link alone.
-    var isOnRadio: Bool {
+    package var isOnRadio: Bool {
         let index = RadioLink.index
         return index != 0 && !addresses.isEmpty && addresses.allSatisfy { $0.scopeID == index }
     }

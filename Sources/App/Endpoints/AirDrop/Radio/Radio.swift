@@ -41,6 +41,12 @@ package final class Radio: Sendable {
         try await alone { () throws(RadioFault) in try await backend.stop(within: time) }
     }
 
+    /// How long peers on the radio link are looked for: they listen in short bursts. Nil without a link.
+    package var finding: Duration? {
+        guard RadioLink.current != nil, (try? backend) != nil else { return nil }
+        return .seconds(30)
+    }
+
     /// Why the port of the radio link cannot be listened on: one line; nil if it can, or need not.
     package var placeFault: String? { place.withLock { $0 } }
 

@@ -20,11 +20,13 @@ package enum RadioFault: Error, Hashable, Sendable {
     case failed(String, String)
     /// The window ended before its time, in the backend's words; empty if it has none.
     case endedEarly(String)
+    /// The port of the radio link cannot be listened on: one line.
+    case portTaken(String)
 
     /// Whether the same may succeed a moment later, without a change by the user.
     package var isPassing: Bool {
         switch self {
-        case .notNow, .outOfTime, .endedEarly, .malformed: true
+        case .notNow, .outOfTime, .endedEarly, .malformed, .portTaken: true
         case .untrusted, .missing, .noPkexec, .refused, .noRadio, .otherContract, .failed: false
         }
     }
@@ -47,6 +49,7 @@ extension RadioFault: CustomStringConvertible {
         case .malformed(let command): "the radio backend's answer to \"\(command)\" is not understood"
         case .failed(let command, let words):
             "the radio backend failed at \"\(command)\"\(words.isEmpty ? "" : ": \(words)")"
+        case .portTaken(let reason): "their port is not open here: \(reason)"
         case .endedEarly(let words): "the radio's window ended by itself\(words.isEmpty ? "" : ": \(words)")"
         }
     }
@@ -62,6 +65,7 @@ extension RadioFault: CustomStringConvertible {
         case .otherContract: "update Waft or the backend"
         case .outOfTime, .malformed, .failed:
             "update the backend, or do without: waft config set dialects.airdrop.radio off"
+        case .portTaken: "waft doctor names the program that has it"
         case .endedEarly: "Waft opens it again by itself"
         }
     }
