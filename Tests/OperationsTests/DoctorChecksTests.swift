@@ -1,6 +1,7 @@
 import Contacts
 import Control
 import Discovery
+import Endpoints
 import Foundation
 import HandlerCatalog
 import HookSandbox
@@ -46,6 +47,24 @@ struct DoctorChecksTests {
         #expect(findings.map(\.result) == [.warning] && findings.first?.reason == "logind refuses it")
         running.settings.inhibitsSleep = false
         #expect(await check.findings(running).map(\.result) == [.ok])
+    }
+
+    @Test("without a radio backend iPhones are a remark; a port that is taken, and what a backend misses, are warnings")
+    func radio() async throws {
+        var scene = scene
+        scene.settings.airdrop.radio = .off
+        #expect(await RadioCheck().findings(scene).isEmpty)
+        scene.settings.airdrop.radio = .helper("/nowhere/helper")
+        let missing = await RadioCheck().findings(scene)
+        #expect(missing.map(\.result) == [.warning] && missing.first?.reason.contains("/nowhere/helper") == true)
+        let other = PortOwners.Owner(user: 0, process: 7, program: "omdrop")
+        let own = PortOwners.Owner(user: 0, process: 8, program: "waftd")
+        #expect(RadioCheck.port([own]).isEmpty)
+        #expect(RadioCheck.port([other, own]).first?.reason.hasSuffix("is taken by omdrop (process 7)") == true)
+        let silent = try RadioStatus(Array(#"{"visible":true,"remaining":9}"#.utf8))
+        #expect(RadioCheck.window(silent, heard: 0, answered: 0).result == .warning)
+        let heard = RadioCheck.window(silent, heard: 2, answered: 1)
+        #expect(heard.result == .ok && heard.reason == "the window is open, 9 s left; 2 peers heard, 1 answered")
     }
 
     @Test("data protection that is not set up is a remark, and is suggested at a terminal once")

@@ -8,6 +8,8 @@ package struct AirDropSettings: Sendable, Equatable {
     package var flags = AirDropFlags.own
     /// Decides which picture others show beside the name.
     package var modelName = "Linux"
+    /// Path of a folder with the user's own Apple identity; nil for none.
+    package var identity: String?
     /// The backend that brings Apple's radio link.
     package var radio = RadioChoice.auto
 

@@ -36,7 +36,7 @@ package struct AirDropClient {
     /// - Throws: `HTTPError` if the connection breaks.
     package func discover(timeout: Duration) async throws -> AirDropCard? {
         let answer = try await post(
-            .discover, AirDropMessage.discover.encoded(), connection: "close", timeout: timeout)
+            .discover, AirDropMessage.discover(from: card).encoded(), connection: "close", timeout: timeout)
         guard answer.status == .ok, let message = PropertyList(message: answer.body)?.dictionary,
             let name = message["ReceiverComputerName"]?.string
         else { return nil }

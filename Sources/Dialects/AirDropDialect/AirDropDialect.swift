@@ -95,11 +95,14 @@ package struct AirDropCard: Hashable, Sendable {
     package var model: String
     /// Whether the receiver states that it is Waft.
     package var isWaft: Bool
+    /// Apple's record that vouches for this user to contacts; empty for none.
+    package var record: [UInt8]
 
-    package init(name: String, model: String, isWaft: Bool = false) {
+    package init(name: String, model: String, isWaft: Bool = false, record: [UInt8] = []) {
         self.name = name
         self.model = model
         self.isWaft = isWaft
+        self.record = record
     }
 }
 

@@ -6,7 +6,7 @@ package enum UserDocument {
         + [
             "FoldersAndSettings", "Inbox", "Network", "Protection", "Receiving", "Removing", "Scripting", "Sending",
             "Trust",
-            "UsingAirDrop", "UsingLocalSend", "UsingHandlers",
+            "UsingAirDrop", "UsingIPhones", "UsingLocalSend", "UsingHandlers",
         ].map(article)
 
     /// The path of an article.

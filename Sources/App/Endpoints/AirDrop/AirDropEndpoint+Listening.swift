@@ -21,8 +21,7 @@ extension AirDropEndpoint {
             { self.options.isEnabled ? self.options : nil }, isVisible: { $0 == .everyone },
             hidden: "not visible to everyone"
         ) { _ in
-            // New each time, as the name is: nothing is to be recognised by it (security rule 14).
-            try await cycle.bind(Int(AirDropDialect.defaultPort), .airdrop) { try Identity.make(kind: .rsa2048) }
+            try await cycle.bind(Int(AirDropDialect.defaultPort), .airdrop) { [side] in try side.listenerKey() }
         } serve: {
             try await self.serve($0, host)
         } announce: {

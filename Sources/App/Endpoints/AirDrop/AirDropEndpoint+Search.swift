@@ -116,13 +116,15 @@ final class AirDropView: Sendable {
 
     /// - Returns: whether it is to be asked there: it was not before, and there are not too many. A peer that was heard on
     ///   the radio and also announces itself there is asked once.
-    func enter(_ instance: String, at target: PeerTarget) -> Bool {
-        let hosts = target.radioHosts()
+    /// - Parameter radio: the index of the radio link; 0 for none.
+    func enter(_ instance: String, at target: PeerTarget, radio: UInt32 = RadioLink.index) -> Bool {
+        let hosts = target.radioHosts(radio)
         return sightings.withLock { sightings in
             let before = sightings[instance]
             guard before?.target != target, sightings.count < limit || before != nil else { return false }
             let isOther =
-                !hosts.isEmpty && sightings.contains { $0.key != instance && $0.value.target.radioHosts() == hosts }
+                !hosts.isEmpty
+                && sightings.contains { $0.key != instance && $0.value.target.radioHosts(radio) == hosts }
             guard !isOther else { return false }
             sightings[instance] = Sighting(target: target, isShown: before?.isShown ?? false)
             return true

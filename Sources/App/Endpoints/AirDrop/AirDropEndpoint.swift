@@ -4,11 +4,12 @@ import Executors
 import HTTPChannel
 import Logging
 import NIOPosix
-import SecureTransport
+package import SecureTransport
 import ServiceManager
 import Settings
 package import Sharing
 import Synchronization
+import SystemCalls
 
 /// AirDrop on the network: HTTP over TLS without a proof of keys, found by mDNS.
 package struct AirDropEndpoint: Endpoint {
@@ -48,6 +49,7 @@ final class AirDropSide: Sendable {
     /// New in each process, as the key is (security rule 14).
     let instance = AirDropDialect.makeInstance()
     private let identity = Mutex<Identity?>(nil)
+    private let known = Mutex<(folder: String, identity: AppleIdentity)?>(nil)
 
     init(_ settings: LiveSettings) {
         self.settings = settings
@@ -55,17 +57,48 @@ final class AirDropSide: Sendable {
 
     var card: AirDropCard {
         let settings = settings.current
-        return AirDropCard(name: settings.name, model: settings.airdrop.modelName)
+        return AirDropCard(name: settings.name, model: settings.airdrop.modelName, record: apple?.record ?? [])
     }
 
-    /// Makes it at the first call, which takes a while.
+    /// The user's own Apple identity; nil if the settings name none, or it cannot be read.
+    private var apple: AppleIdentity? {
+        guard let folder = settings.current.airdrop.identity else { return nil }
+        return known.withLock { known in
+            if let known, known.folder == folder { return known.identity }
+            guard let identity = try? AppleIdentity(folder) else { return nil }
+            known = (folder, identity)
+            return identity
+        }
+    }
+
+    /// The key of a listener: the user's own, or a new one: nothing is to be recognised by it (security rule 14).
+    func listenerKey() throws -> Identity { try apple?.identity ?? Identity.make(kind: .rsa2048) }
+
+    /// The user's own key, or one for this process. Makes that at the first call, which takes a while.
     func key() throws -> Identity {
-        try identity.withLock { identity in
+        if let apple { return apple.identity }
+        return try identity.withLock { identity in
             if let identity { return identity }
             let made = try Identity.make(kind: .rsa2048)
             identity = made
             return made
         }
+    }
+}
+
+/// The Apple identity of the user, which the user has extracted: read where it lies, never copied and never logged.
+package struct AppleIdentity: Sendable {
+    package let identity: Identity
+    /// Apple's record of the addresses that belong to it.
+    package let record: [UInt8]
+
+    private static let recordBytes = 64 << 10
+
+    /// - Parameter folder: with `certificate.pem`, `key.pem` and `validation_record.cms`.
+    /// - Throws: an error with one readable line.
+    package init(_ folder: String) throws {
+        identity = try Identity.load(certificate: folder + "/certificate.pem", key: folder + "/key.pem")
+        record = try SmallFile.read(folder + "/validation_record.cms", limit: Self.recordBytes)
     }
 }
 

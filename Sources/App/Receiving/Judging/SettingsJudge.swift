@@ -75,6 +75,12 @@ package struct SettingsJudge: Sendable {
                 faults.append(fault(.program, names, "\(error); no page for guests is open without it\(advice)"))
             }
         }
+        if let folder = settings.airdrop.identity {
+            do { _ = try AppleIdentity(folder) } catch {
+                let words = "the Apple identity in \(folder) cannot be read: \(error); AirDrop goes on without it"
+                faults.append(fault(.program, ["dialects.airdrop.identity"], words))
+            }
+        }
         return faults
     }
 

@@ -264,6 +264,12 @@ extension SettingKey {
                 "dialects.airdrop.modelName", \.airdrop.modelName, .name,
                 "The model of this machine in AirDrop, which chooses the picture that others show"),
             SettingKey(
+                "dialects.airdrop.identity", \.airdrop.identity, .absolutePath,
+                "A folder with your own Apple identity, for devices that show themselves to contacts only",
+                detail: "certificate.pem, key.pem and validation_record.cms",
+                note: "Devices that know you by it then know who asks.", otherwise: "none",
+                example: "/home/me/apple-identity"),
+            SettingKey(
                 "dialects.airdrop.radio", \.airdrop.radio, .radio,
                 "The radio backend that lets iPhones see this machine while it is visible to everyone",
                 detail: "auto (one in /usr/lib/omdrop), off, or the path of a helper",

@@ -4,9 +4,9 @@ import Sharing
 
 /// The messages that this side writes, with the published keys.
 enum AirDropMessage {
-    /// A sender's question to every receiver for its name. It omits the sender's own record: that would contain hashed
-    /// addresses, which can be guessed (security rule 14).
-    static let discover = PropertyList.dictionary([senderRecord: noRecord])
+    /// A sender's question to every receiver for its name. The sender's own record, which contains hashed addresses that can
+    /// be guessed (security rule 14), is in it only if the user has given one.
+    static func discover(from card: AirDropCard) -> PropertyList { .dictionary([senderRecord: .data(card.record)]) }
 
     /// The features that Apple's current receivers report. Senders appear to expect it. Its bits are unknown; those of
     /// the TXT record decide what a sender sends.
@@ -19,7 +19,7 @@ enum AirDropMessage {
 
     /// The answer to discovery.
     static func showing(_ card: AirDropCard) -> PropertyList {
-        .dictionary([
+        var message: [String: PropertyList] = [
             "ReceiverComputerName": .string(card.name),
             "ReceiverModelName": .string(card.model),
             // JSON. Only version 1: the sender must convert formats that not every device can show.
@@ -27,7 +27,9 @@ enum AirDropMessage {
             "IsAirDropable": .boolean(true),
             "DeviceSupportFlags": .integer(deviceSupportFlags),
             waftKey: .boolean(true),
-        ])
+        ]
+        if !card.record.isEmpty { message["ReceiverRecordData"] = .data(card.record) }
+        return .dictionary(message)
     }
 
     /// Accepts a question.
@@ -51,7 +53,7 @@ enum AirDropMessage {
             "Items": .array(plan.links.map { .string($0.url) }),
             "TransferID": .dictionary(["id": .string(plan.identifier)]),
             "TransferType": .dictionary([plan.files.isEmpty ? "links" : "files": .dictionary([:])]),
-            senderRecord: noRecord,
+            senderRecord: .data(card.record),
         ]
         if let icon, icon.isJPEG { message[iconKey] = .data(icon.bytes) }
         if !plan.files.isEmpty { message["Files"] = .array(plan.files.map(file)) }
@@ -74,7 +76,6 @@ enum AirDropMessage {
     static func webloc(_ url: String) -> PropertyList { .dictionary(["URL": .string(url)]) }
 
     private static let senderRecord = "SenderRecordData"
-    private static let noRecord = PropertyList.data([])
 }
 
 extension PropertyList {

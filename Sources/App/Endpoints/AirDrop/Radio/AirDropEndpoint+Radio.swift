@@ -67,7 +67,7 @@ extension AirDropEndpoint {
     private func bind(_ place: RadioLink) async throws -> SecureListener {
         var configuration = SecureListener.Configuration(
             host: "\(place.host)%\(RadioBackend.interface)", port: RadioBackend.port, profile: .airdrop
-        ) { try Identity.make(kind: .rsa2048) }
+        ) { [side] in try side.listenerKey() }
         configuration.limits.handshakeDeadline = .seconds(30)
         return try await SecureListener.bind(configuration, group: .singleton, logger: logger)
     }

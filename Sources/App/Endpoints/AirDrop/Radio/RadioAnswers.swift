@@ -70,7 +70,7 @@ package struct RadioStatus: Hashable, Sendable {
     }
 
     /// - Throws: `malformed`.
-    init(_ bytes: [UInt8]) throws(RadioFault) {
+    package init(_ bytes: [UInt8]) throws(RadioFault) {
         guard let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)),
             document.remaining.map({ (0...RadioBackend.longest).contains($0) }) ?? true
         else { throw .malformed("status") }

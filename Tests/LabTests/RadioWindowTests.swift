@@ -1,0 +1,106 @@
+import Foundation
+import Glibc
+import Testing
+
+@Suite(
+    "The radio's window", .serialized, .timeLimit(.minutes(2)),
+    .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"))
+struct RadioWindowTests {
+    @Test("opens and closes with the visibility, whatever ends it: a choice, the time, the receiver, or a kill")
+    func follows() async throws {
+        try await RadioLab.with { radio in
+            try await radio.kitchen.withReceiver(Programs.waftd, []) { _ in
+                #expect(try await radio.waft("status").contains("iPhones          off: not visible to everyone"))
+                #expect(radio.calls.isEmpty)
+                let chosen = try await radio.waft("visible", "everyone", "--for", "10m")
+                #expect(chosen.contains("iPhones see this machine too (stub 1.0)"), "\(chosen)")
+                try await radio.waits(for: ["start 600"])
+                try await radio.status(has: "awdl0 is up")
+                try await radio.waft("visible", "contacts")
+                try await radio.waits(for: ["start 600", "stop"])
+                try await radio.waft("visible", "everyone", "--for", "2s")
+                try await radio.waits(for: ["start 600", "stop", "start 2", "stop"])
+                try await radio.waft("visible", "everyone")
+                try await radio.waft("visible", "off")
+                try await radio.waits(for: ["start 600", "stop", "start 2", "stop", "start 0", "stop"])
+                try await radio.waft("visible", "everyone", "--for", "1h")
+                // The receiver ends with the body.
+            }
+            #expect(radio.calls.suffix(2) == ["start 3600", "stop"])
+            try await radio.waft("visible", "everyone", "--for", "1h")
+            try await radio.kitchen.withReceiver(Programs.waftd, []) { running in
+                try await radio.status(has: "iPhones see this machine too")
+                kill(running.process.value, SIGKILL)
+                await running.log.ended()
+            }
+            #expect(radio.calls.suffix(2) == ["stop", "start 3600"])
+            try await radio.waft("visible", "contacts")
+            let before = radio.calls
+            try await radio.kitchen.withReceiver(Programs.waftd, []) { _ in
+                try await radio.waits(for: before + ["stop"])
+            }
+            #expect(radio.calls == before + ["stop"])
+        }
+    }
+
+    private struct Case: Sendable {
+        var knobs: [String: String]
+        var says: String
+    }
+
+    private static let cases = [
+        Case(
+            knobs: ["start.exit": "3", "start.say": "Wi-Fi isn't connected.\n"],
+            says: "the radio is not available now: Wi-Fi isn't connected."),
+        Case(knobs: ["start.exit": "4"], says: "no radio: the backend found no Wi-Fi card"),
+        Case(knobs: ["start.exit": "5"], says: "iPhones see this machine too"),
+        Case(knobs: ["start.exit": "126"], says: "polkit does not let this user start the radio"),
+        Case(knobs: ["start.exit": "1", "start.say": "\u{1B}[2Jevil\n"], says: #"failed at "start": \u{1B}[2Jevil"#),
+        Case(
+            knobs: [
+                "probe": #"{"backend":"x","version":"9","contract":"9.0","hardware":true,"missing":[]}"#
+            ], says: "speaks contract 9.0"),
+        Case(knobs: ["probe": String(repeating: "garbage\n", count: 100_000)], says: "is not understood"),
+    ]
+
+    @Test("that does not open says why in the answer, the status and the doctor, and the receiver receives meanwhile")
+    func faults() async throws {
+        try await RadioLab.with { radio in
+            try "a".write(toFile: radio.lab.folder + "/a", atomically: false, encoding: .utf8)
+            try await radio.kitchen.withReceiver(Programs.waftd, ["--accept", "everyone"]) { _ in
+                for test in Self.cases {
+                    for (knob, value) in test.knobs { try radio.set(knob, value) }
+                    let answer = try await radio.waft("visible", "everyone", "--for", "10m")
+                    #expect(answer.contains(test.says), "\(test.knobs.keys): \(answer)")
+                    #expect(try await radio.waft("status").contains(test.says))
+                    try await radio.waft("visible", "contacts")
+                    for knob in test.knobs.keys { try radio.set(knob, nil) }
+                }
+                try radio.set("hang", "start")
+                let began = ContinuousClock.now
+                let answer = try await radio.waft("visible", "everyone", "--for", "10m")
+                #expect(answer.contains("the radio is being switched on") && .now - began < .seconds(10))
+                let sent = try await radio.study.run(arguments: ["send", "a", "--to", "Kitchen"], in: radio.lab.folder)
+                #expect(sent.exit == 0, "\(sent.errors)")
+            }
+        }
+    }
+
+    @Test("needs the port 8771 of the radio link: status says that it is taken, and the doctor by whom")
+    func taken() async throws {
+        try await RadioLab.with { radio in
+            let script = radio.lab.folder + "/squatter"
+            try writeScript(RadioScripts.squatter, to: script)
+            try await radio.kitchen.withReceiver(Programs.waftd, []) { _ in
+                _ = try await radio.kitchen.withProgram(script, []) { squatter in
+                    try await squatter.transcript.says("listening")
+                    try await radio.waft("visible", "everyone", "--for", "10m")
+                    try await radio.status(has: "their port is not open here")
+                    let doctor = try await radio.waft("doctor")
+                    #expect(doctor.contains("8771, where iPhones are received, is taken by"), "\(doctor)")
+                    try await squatter.type("\n")
+                }
+            }
+        }
+    }
+}
