@@ -18,8 +18,11 @@ extension AirDropEndpoint {
 
     /// The place where a backend announces this machine; nil while it need not be listened at.
     private func radioPlace(_ host: ReceivingHost) -> RadioLink? {
-        guard host.visibility.visibility == .everyone, (try? radio.backend) != nil else { return nil }
-        return RadioLink.current
+        isWanted(host) ? RadioLink.current : nil
+    }
+
+    private func isWanted(_ host: ReceivingHost) -> Bool {
+        host.visibility.visibility == .everyone && (try? radio.backend) != nil
     }
 
     /// Listens at the port that backends announce, while they may, until the task is cancelled. A fault is told, and ends
@@ -29,7 +32,7 @@ extension AirDropEndpoint {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
                 // Before the place: a change that comes meanwhile is not missed.
-                let changes = LinkChanges()
+                let (isWanted, changes) = (isWanted(host), isWanted(host) ? LinkChanges() : nil)
                 let place = radioPlace(host)
                 var listener: SecureListener?
                 if let place {
@@ -47,7 +50,9 @@ extension AirDropEndpoint {
                     }
                 }
                 let isWaiting = place != nil && listener == nil
-                await host.visibility.run(until: { _ in self.radioPlace(host) != place }) {
+                await host.visibility.run(until: { _ in
+                    self.isWanted(host) != isWanted || self.radioPlace(host) != place
+                }) {
                     await withTaskGroup(of: Void.self) { group in
                         group.addTask {
                             for await _ in changes?.stream ?? .never where self.radioPlace(host) != place { break }
