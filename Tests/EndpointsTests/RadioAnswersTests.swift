@@ -1,3 +1,4 @@
+import AirDropDialect
 import Programs
 import SecureTransport
 import Testing

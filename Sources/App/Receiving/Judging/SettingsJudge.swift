@@ -75,6 +75,9 @@ package struct SettingsJudge: Sendable {
                 faults.append(fault(.program, names, "\(error); no page for guests is open without it\(advice)"))
             }
         }
+        do throws(RadioFault) { _ = try RadioBackend.find(settings.airdrop.radio) } catch {
+            faults.append(fault(.program, ["dialects.airdrop.radio"], "\(error); iPhones do not see this machine"))
+        }
         if let folder = settings.airdrop.identity {
             do { _ = try AppleIdentity(folder) } catch {
                 let words = "the Apple identity in \(folder) cannot be read: \(error); AirDrop goes on without it"
