@@ -118,7 +118,7 @@ private struct Samples {
             name: "kitchen", id: id.text, port: 1, inbox: "/in", accept: "ask", discovery: "off", free: nil,
             waitingOffers: 0, activeTransfers: 0, processID: 1, hook: nil)
         var radio = StatusLine.Radio()
-        (radio.backend, radio.seconds, radio.missing) = ("owl 0.1", 60, ["Wi-Fi is not connected."])
+        (radio.backend, radio.windowSeconds, radio.obstacles) = ("owl 0.1", 60, ["Wi-Fi is not connected."])
         (radio.fault, radio.hint) = ("no radio", "connect Wi-Fi")
         status.radio = radio
         return [

@@ -192,7 +192,7 @@ struct SettingsTests {
                 "line 4: name stands here again; line 1 has it already",
                 "line 5: accept should be ask, contacts, everyone or none, and is \"contcats\"; did you mean contacts?",
                 "line 7: dialects.airdrop.enabled stands here again; line 7 has it already",
-                "line 7: unknown setting \"colour\" in dialects.airdrop; there are: enabled, flags, identity, modelName, radio",
+                "line 7: unknown setting \"colour\" in dialects.airdrop; there are: enabled, flags, modelName, identity, radio",
                 "line 9: rule 1: then: \"maybe\" is not accept, ask or decline",
                 "line 10: rule 2 has \"than\", which no rule can have; there are: "
                     + "from, type, name, sizeAtMost, sizeAtLeast, sizePerDay, time, days, then, handler, folder, protect",

@@ -25,13 +25,13 @@ package struct StatusLine: Line, Codable, Equatable {
         package var visible = false
         package var opening = false
         /// Seconds until the window ends, by the backend; absent for one without an end, and before the backend was asked.
-        package var seconds: Int?
+        package var windowSeconds: Int?
         /// Whether anything was received on the radio in this window.
         package var proven = false
         /// Number of peers that the radio has heard.
         package var heard = 0
         /// What the backend misses, in its own words; absent for nothing.
-        package var missing: [String]?
+        package var obstacles: [String]?
         /// Why the window is not open as it should be, and the next step; absent if all is well.
         package var fault: String?
         package var hint: String?
@@ -139,7 +139,7 @@ extension StatusLine.Radio {
         var facts = [interfaceUp ? "awdl0 is up" : "awdl0 is not up"]
         if visible {
             facts.append(proven ? "it receives" : "nothing received yet")
-            if let seconds { facts.append("\(seconds) s left") }
+            if let windowSeconds { facts.append("\(windowSeconds) s left") }
             facts.append(heard == 1 ? "1 peer heard" : "\(heard) peers heard")
         }
         return facts.joined(separator: ", ")

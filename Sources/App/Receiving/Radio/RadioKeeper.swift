@@ -195,11 +195,11 @@ extension RadioKeeper: StatusGiving {
             line.interfaceUp = RadioLink.current != nil
             line.visible = scene.wish != nil && facts.window.isOpen
             line.opening = scene.wish != nil && !facts.window.isSettled(for: scene.wish)
-            line.seconds = line.visible ? facts.status?.remaining : nil
+            line.windowSeconds = line.visible ? facts.status?.remaining : nil
             line.proven = facts.status?.isProven ?? false
             line.heard = facts.heard
             let missing = facts.probe?.missing ?? []
-            line.missing = missing.isEmpty ? nil : missing
+            line.obstacles = missing.isEmpty ? nil : missing
             let fault = scene.fault ?? facts.window.fault ?? placeFault
             (line.fault, line.hint) = (fault?.description, fault?.hint)
             return line

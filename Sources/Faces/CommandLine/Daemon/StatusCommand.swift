@@ -40,7 +40,7 @@ extension StatusLine: WordedLine {
         if let wakeFault { facts.append(("awake", wakeFault)) }
         if let radio {
             facts.append(("iPhones", "\(radio.words); \(radio.details)"))
-            facts += (radio.missing ?? []).map { ("radio misses", $0) }
+            facts += (radio.obstacles ?? []).map { ("radio misses", $0) }
         }
         if let protectionWords { facts.append(("protection", protectionWords)) }
         if let journalFault { facts.append(("journal", journalFault)) }

@@ -114,7 +114,8 @@ package struct HeardPeer: Hashable, Sendable {
         guard words.count == 2, words[1].starts(with: "rssi=".utf8) else { return nil }
         let pairs = words[0].split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         bytes = pairs.compactMap { pair in
-            guard pair.count == 2 else { return nil }
+            // A number may have a sign, which is no digit.
+            guard pair.count == 2, pair.first != UInt8(ascii: "+"), pair.first != UInt8(ascii: "-") else { return nil }
             return UInt8(String(decoding: pair, as: UTF8.self), radix: 16)
         }
         // Neither a group nor nobody.
