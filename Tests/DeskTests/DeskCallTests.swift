@@ -34,7 +34,8 @@ struct DeskCallTests {
     @Test("each setting is a window's, or is named here as one that has to do with programs")
     func settings() {
         let programs: Set = [
-            "arbiter", "hook", "hookEnvironment", "hookNetwork", "hookReadable", "hookSandbox", "hookSockets",
+            "arbiter", "dialects.airdrop.identity", "dialects.airdrop.radio", "hook", "hookEnvironment", "hookNetwork",
+            "hookReadable", "hookSandbox", "hookSockets",
             "hookTimeout", "hookWritable", "openReceivedURLs", "outboxHook", "policy", "sandbox",
         ]
         let all = Set(SettingKey.all.map(\.name))
