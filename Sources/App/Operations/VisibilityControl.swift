@@ -23,10 +23,12 @@ package struct VisibilityControl: Sendable {
     package func current() async throws(WaftError) -> (line: VisibilityLine, hasReceiver: Bool) {
         // The visibility of a running receiver may differ from the file.
         let reply = try? await waft.receiver.ask(.status)
-        if case .status(let status)? = reply, let stored = status.visibilityStored {
-            return (VisibilityLine(status.visibility, over: stored), true)
-        }
-        return (try line(waft.visibilityFile), reply != nil)
+        guard case .status(let status)? = reply else { return (try line(waft.visibilityFile), reply != nil) }
+        let stored = status.visibilityStored
+        var line =
+            if let stored { VisibilityLine(status.visibility, over: stored) } else { try line(waft.visibilityFile) }
+        if status.visibility == Choice.everyone.rawValue { line.radioWords = status.radio?.words }
+        return (line, true)
     }
 
     /// - Parameter length: nil for a lasting choice.
