@@ -65,7 +65,7 @@ struct RadioWindowTests {
         Case(knobs: ["probe": String(repeating: "garbage\n", count: 100_000)], says: "is not understood"),
     ]
 
-    @Test("that does not open says why in the answer, the status and the doctor, and the receiver receives meanwhile")
+    @Test("that does not open says why in the answer and in the status, and the receiver receives meanwhile")
     func faults() async throws {
         try await RadioLab.with { radio in
             try "a".write(toFile: radio.lab.folder + "/a", atomically: false, encoding: .utf8)
