@@ -29,6 +29,17 @@ struct GroupTests {
             }.keys.sorted()
         }
 
+        /// Lets a host find no way to another one.
+        func part(_ name: String, from other: String) async throws {
+            let shown = try await host(other).run("/usr/bin/env", ["ip", "-o", "addr", "show", "dev", "eth0"]).output
+            for line in shown.split(separator: "\n") {
+                let address = try #require(line.split(separator: " ")[3].split(separator: "/").first)
+                let words = ["neigh", "replace", String(address), "lladdr", "02:00:00:00:00:01", "dev", "eth0"]
+                let result = try await host(name).run("/usr/bin/env", ["ip"] + words + ["nud", "permanent"])
+                #expect(result.exit == 0, "\(result.errors)")
+            }
+        }
+
         /// Bytes that the study has sent by its cable.
         func sent() async throws -> Int {
             let file = "/sys/class/net/eth0/statistics/tx_bytes"
@@ -124,6 +135,22 @@ struct GroupTests {
         }
     }
 
+    @Test("one whose cable is out for a while, and one that another cannot reach, keep nobody waiting, and get it too")
+    func parted() async throws {
+        try await Self.with(rate: "50mbit") { room in
+            try await room.part("attic", from: "cellar")
+            async let result = room.send()
+            _ = try await room.members["kitchen"]?.log.first("progress")
+            try await room.lab.call(["link", room.lab.name, "garage", "down"])
+            for name in ["attic", "cellar", "kitchen"] { _ = try await room.members[name]?.log.first("stored") }
+            #expect(try room.having() == ["attic", "cellar", "kitchen"])
+            try await room.lab.call(["link", room.lab.name, "garage", "up"])
+            let outcome = try await result
+            #expect(outcome.exit == 0 && Self.stored(outcome) == Self.names, "\(outcome)")
+            #expect(try room.having() == Self.names)
+        }
+    }
+
     @Test("one that declines has its own outcome, and the others get it")
     func declined() async throws {
         try await Self.with(policy: ["garage": "decline"]) { room in
@@ -163,14 +190,19 @@ struct GroupTests {
         try await Self.with(rate: "50mbit") { room in
             let words = ["send", "image.bin", "--to", "@lab"]
             try await room.study.withProgram(Programs.waft, words, in: room.lab.folder) { sending in
-                for member in room.members.values { _ = try await member.log.first("progress") }
+                for member in room.members.values {
+                    _ = try await member.log.first("progress") { ($0.bytes ?? 0) > 2_500_000 }
+                }
                 kill(sending.process.value, SIGKILL)
             }
             for member in room.members.values { try await eventually { try !member.kept().isEmpty } }
+            let before = try await room.sent()
             let result = try await room.send()
             #expect(result.exit == 0 && Self.stored(result) == Self.names, "\(result)")
             let moved = result.events.filter { $0.event == "stored" }.reduce(0) { $0 + ($1.moved ?? 0) }
             #expect(moved < UInt64(Self.size * 4), "\(moved)")
+            // As a chain: each got the rest, and it left once.
+            #expect(try await room.sent() - before < Self.size * 3 / 2)
             #expect(try room.having() == Self.names)
         }
     }

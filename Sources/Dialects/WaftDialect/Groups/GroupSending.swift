@@ -219,7 +219,9 @@ package final class GroupSending: Sendable {
             state.seats[member.number].nudge = nil
             return (state.outcomes, state.ledger.members[member.number].has)
         }
-        member.memory.note(outcomes, moved: UInt64(has) * UInt64(GroupLimits.blockBytes))
+        // The stream has some bytes beside the contents.
+        let moved = min(UInt64(has) * UInt64(GroupLimits.blockBytes), member.offer.knownSize)
+        member.memory.note(outcomes, moved: moved)
         guard try ended?.get() == true else { return nil }
         return WaftClient.outcome(
             try reply.receipt(), reply.fault, member.offer, member.verdict, outcomes, member.memory)
