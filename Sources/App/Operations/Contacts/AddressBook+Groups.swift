@@ -22,19 +22,19 @@ extension AddressBook {
     /// Makes the group if there is none.
     /// - Parameter contacts: names, or beginnings of the ids of their keys.
     /// - Throws: `WaftError`: `inputMissing` for no contact, `usage` for several or for a name that cannot be used.
-    package func add(_ contacts: [String], toGroup name: String) throws(WaftError) -> GroupLine {
-        try changed { draft throws(ContactError) in try draft.add(contacts, toGroup: name) }
+    package func add(_ contacts: [String], toGroup name: String) async throws(WaftError) -> GroupLine {
+        try await changed { draft throws(ContactError) in try draft.add(contacts, toGroup: name) }
     }
 
     /// - Parameter members: as in `add`; the beginning of an id for one that is no contact any more.
     /// - Throws: `WaftError` `inputMissing` for no member.
-    package func remove(_ members: [String], fromGroup name: String) throws(WaftError) -> GroupLine {
-        try changed { draft throws(ContactError) in try draft.remove(members, fromGroup: name) }
+    package func remove(_ members: [String], fromGroup name: String) async throws(WaftError) -> GroupLine {
+        try await changed { draft throws(ContactError) in try draft.remove(members, fromGroup: name) }
     }
 
     /// - Throws: `WaftError`.
-    package func deleteGroup(_ name: String) throws(WaftError) -> GroupLine {
-        var line = try changed { draft throws(ContactError) in try draft.deleteGroup(name) }
+    package func deleteGroup(_ name: String) async throws(WaftError) -> GroupLine {
+        var line = try await changed { draft throws(ContactError) in try draft.deleteGroup(name) }
         line.deleted = true
         return line
     }
@@ -61,8 +61,9 @@ extension AddressBook {
 
     private func changed(
         _ change: (inout ContactDraft) throws(ContactError) -> ContactGroup
-    ) throws(WaftError) -> GroupLine {
+    ) async throws(WaftError) -> GroupLine {
         let group = try Self.doing { () throws(ContactError) in try book.change(change) }
+        await waft.lookAgain()
         return GroupLine(group, in: try snapshot())
     }
 }

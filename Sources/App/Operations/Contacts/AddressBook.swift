@@ -12,7 +12,7 @@ extension Waft {
 
 /// The contacts, and the blocked peers. A running receiver is told of each change.
 package struct AddressBook: Sendable {
-    private let waft: Waft
+    let waft: Waft
     let book: ContactBook
 
     fileprivate init(_ waft: Waft) {

@@ -84,11 +84,7 @@ extension Jobs {
         _ items: QueuedItems, to destination: OutboxJob.Destination, _ options: SendOptions,
         _ cancellation: Cancellation
     ) throws(WaftError) -> OutboxJob {
-        do {
-            let settings = waft.settings
-            let draft = try OutboxDraft.make(
-                in: store, quota: settings.outboxQuota, reserve: { settings.reserve.bytes(ofFileSystem: $0) },
-                isCancelled: { cancellation.isRequested })
+        try copying("nothing was queued", cancellation) { draft in
             for number in items.sources.indices { try items.add(number, to: draft) }
             if cancellation.isRequested { throw CancellationError() }
             return try draft.commit(
@@ -97,8 +93,23 @@ extension Jobs {
                     annotation: options.annotation, takesPart: options.takesPart,
                     waitsForHandlers: options.wait == .opened),
                 at: .now, lifetime: items.days.map { Int64($0) * 86_400_000 } ?? OutboxLimits.lifetime)
+        }
+    }
+
+    /// Copies items within the bounds of the outbox.
+    /// - Parameter remains: says what a cancellation means.
+    /// - Throws: `WaftError`.
+    func copying<Value>(
+        _ remains: String, _ cancellation: Cancellation, _ body: (OutboxDraft) throws -> Value
+    ) throws(WaftError) -> Value {
+        do {
+            let settings = waft.settings
+            return try body(
+                OutboxDraft.make(
+                    in: store, quota: settings.outboxQuota, reserve: { settings.reserve.bytes(ofFileSystem: $0) },
+                    isCancelled: { cancellation.isRequested }))
         } catch is CancellationError {
-            throw WaftError(.interrupted, "cancelled; nothing was queued")
+            throw WaftError(.interrupted, "cancelled; \(remains)")
         } catch let fault as SourceError {
             throw WaftError(fault)
         } catch {

@@ -1,5 +1,6 @@
 import CLinuxShims
 import Foundation
+import ItemSources
 package import Sharing
 import SystemCalls
 
@@ -120,6 +121,16 @@ package final class OutboxDraft {
         var item = OutboxItem(source.offered, origin: source.origin, content: .spooled(name))
         item.size = size
         try add(item)
+    }
+
+    /// Adds a copy, as `addCopy` does.
+    ///
+    /// - Returns: the copy as a source that can be read again and again, while the draft is there.
+    /// - Throws: as `addCopy`.
+    package func source(copying source: any ItemSource) throws -> any ItemSource {
+        try addCopy(of: source)
+        return try ItemSources.make(
+            path: "\(path)/items/\(items.count - 1)", name: source.offered.name, type: source.offered.type)
     }
 
     /// Adds a text.

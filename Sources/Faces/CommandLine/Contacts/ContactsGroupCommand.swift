@@ -42,13 +42,13 @@ struct ContactsGroupCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let groups = try await output.doing { waft throws(WaftError) -> [GroupLine] in
+        let groups = try await output.doing { waft async throws(WaftError) -> [GroupLine] in
             guard let name else { return try waft.contacts.groups() }
             return switch change {
             case nil: [try waft.contacts.group(name)]
-            case .add: [try waft.contacts.add(members, toGroup: name)]
-            case .remove: [try waft.contacts.remove(members, fromGroup: name)]
-            case .delete: [try waft.contacts.deleteGroup(name)]
+            case .add: [try await waft.contacts.add(members, toGroup: name)]
+            case .remove: [try await waft.contacts.remove(members, fromGroup: name)]
+            case .delete: [try await waft.contacts.deleteGroup(name)]
             }
         }
         for group in groups { output.show(group) }

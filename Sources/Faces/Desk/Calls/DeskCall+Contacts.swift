@@ -39,7 +39,7 @@ extension DeskCall {
     static let contacts: [String: DeskCall] = [
         "contacts": .lines { (_: Nothing, waft) in
             let (contacts, blocked) = try waft.contacts.list()
-            return contacts + blocked
+            return try contacts + blocked + waft.contacts.groups()
         },
         "contacts/me": .lines { (_: Nothing, waft) in [try waft.contacts.me()] },
         "contacts/allow": .lines { (wanted: Befriending, waft) in

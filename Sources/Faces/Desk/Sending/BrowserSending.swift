@@ -6,7 +6,8 @@ import Sharing
 import Synchronization
 import WebPages
 
-/// Items of a browser on their way to a peer or an activity. Each goes through, and is stored nowhere.
+/// Items of a browser on their way to a peer, a group or an activity. Each goes through, and is stored nowhere; for a group
+/// it is copied into the outbox until the end.
 final class BrowserSending: Sendable {
     /// Items of one sending.
     static let items = 1_000
@@ -23,6 +24,8 @@ final class BrowserSending: Sendable {
 
         /// The peer: its id, its name, or an address.
         var to: String?
+        /// A group of contacts, without its mark: each member gets the items.
+        var group: String?
         /// Whether a code is shown, and the machine that proves to know it is the peer.
         var byCode: Bool?
         /// Whether the items wait in the outbox for a peer that is away.
@@ -39,7 +42,7 @@ final class BrowserSending: Sendable {
         var items: [Item]
         var subject: String?
 
-        /// All that goes to the peer or the activity.
+        /// All that goes to the peer, the group or the activity.
         var count: Int { (paths?.count ?? 0) + [text, url].compactMap(\.self).count + items.count }
     }
 
@@ -166,25 +169,32 @@ final class BrowserSending: Sendable {
         if let activity = wanted.activity { return try await share(sources, activity, show, raw) }
         let waft = try host.strict()
         let options = try waft.sendOptions(subject: wanted.subject, isAwaited: wanted.wait == "opened")
-        let peer = wanted.to ?? ""
+        let group = try wanted.group.map { name throws(WaftError) in try waft.contacts.recipients(["@" + name]) }
+        let peers = group ?? [wanted.to ?? ""]
         if wanted.queue == true {
             let items = QueuedItems(
                 sources, paths: wanted.paths ?? [], texts: wanted.text.map { [$0] } ?? [],
                 urls: wanted.url.map { [$0] } ?? [], isSnapshot: false, days: nil)
-            for job in try await waft.outbox.add(items, to: [peer], options, cancellation: cancellation) { show(job) }
+            for job in try await waft.outbox.add(items, to: peers, options, cancellation: cancellation) { show(job) }
             show(DoneLine(exit: .done))
             return .done
         }
-        let last = Mutex(ContinuousClock.now - Self.pause)
+        // A browser hands its bytes over once.
+        let items =
+            peers.count > 1 ? try RepeatableItems(sources, of: waft, cancellation: cancellation) : nil
+        defer { withExtendedLifetime(items) {} }
+        let sources = items?.sources ?? sources
+        let last = Mutex<[String: ContinuousClock.Instant]>([:])
         let previews = try waft.previews(of: sources)
-        let send: Codes.Sending = { [cancellation] peer, options throws(WaftError) in
+        let send: @Sendable ([String], SendOptions) async throws(WaftError) -> WaftExit = {
+            [cancellation] peers, options throws(WaftError) in
             try await waft.send(
-                sources, to: [peer], options, previews: previews, cancellation: cancellation
-            ) { step, _ in
+                sources, to: peers, options, previews: previews, cancellation: cancellation
+            ) { step, peer in
                 if step.isProgress {
                     let isDue = last.withLock { last in
-                        guard last.duration(to: .now) >= Self.pause else { return false }
-                        last = .now
+                        if let before = last[peer], before.duration(to: .now) < Self.pause { return false }
+                        last[peer] = .now
                         return true
                     }
                     guard isDue else { return }
@@ -199,8 +209,8 @@ final class BrowserSending: Sendable {
                 { [self] step in
                     if case .met = step { course.withLock { $0.isMet = true } }
                     step.line.map(show)
-                }, send: send)
-            : try await send(peer, options)
+                }, send: { peer, options throws(WaftError) in try await send([peer], options) })
+            : try await send(peers, options)
         show(DoneLine(exit: exit))
         return exit
     }

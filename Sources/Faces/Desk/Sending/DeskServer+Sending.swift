@@ -14,7 +14,9 @@ extension DeskServer {
         guard let wanted = try await document(BrowserSending.Wanted.self, of: exchange, upTo: DeskCall.bytes) else {
             return
         }
-        guard wanted.to != "", wanted.activity != "", (1...BrowserSending.items).contains(wanted.count) else {
+        guard wanted.to != "", wanted.group != "", wanted.activity != "",
+            (1...BrowserSending.items).contains(wanted.count)
+        else {
             return try await exchange.refuse(.badRequest, "1 to \(BrowserSending.items) items go to a peer")
         }
         guard wanted.paths?.allSatisfy({ $0.hasPrefix("/") }) != false else {

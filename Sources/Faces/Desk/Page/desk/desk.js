@@ -95,6 +95,9 @@ async function learnContacts() {
 	// A later list is newer.
 	if (result.exit || mine < asked) return;
 	store.contacts = new Map(linesOf(result, "contact").map(line => [line.id, line]));
+	// A group stands among the peers: it has members, and no key.
+	store.groups = linesOf(result, "group").filter(({peers}) => peers.length)
+		.map(({name, peers}) => ({id: "@" + name, name, members: peers}));
 	store.strangers = linesOf(result, "blockedStranger");
 	store.knowsContacts = true;
 	changed("contacts");

@@ -35,7 +35,8 @@ export const icon = name => svg("svg", {class: "icon", viewBox: "0 0 24 24", "ar
 
 export const deviceIcon = peer => {
 	const kind = (peer.device ?? "").toLowerCase();
-	return icon(/phone|mobile|ipad|tablet/.test(kind) ? "phone" : /book|laptop/.test(kind) ? "laptop" : kind in PATHS
+	return icon(peer.members ? "contacts" : /phone|mobile|ipad|tablet/.test(kind) ? "phone"
+		: /book|laptop/.test(kind) ? "laptop" : kind in PATHS
 		? kind
 		: peer.via === "web" ? "web" : "computer");
 };

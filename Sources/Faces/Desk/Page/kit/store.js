@@ -1,7 +1,7 @@
 // What all views share. They hear of changes by topic.
 
 export const store = {
-	facts: {}, visibility: null, protection: null, receiver: null, strangers: [],
+	facts: {}, visibility: null, protection: null, receiver: null, strangers: [], groups: [],
 	peers: new Map(), away: new Map(), contacts: new Map(), offers: new Map(), transfers: new Map(),
 };
 

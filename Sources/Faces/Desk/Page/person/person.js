@@ -15,6 +15,7 @@ export const wayOf = via => via === "waft" ? "" : oneOf("via-", via);
 // A peer in a line, as the terminal writes it: a contact by the user's own name for it, with a mark; a stranger with
 // its key; a stranger that has a contact's name as not that contact.
 export function person(peer, via) {
+	if (peer?.members) return isolated(peer.name);
 	const own = contactName(peer);
 	if (own !== undefined) return isolated(own) + (peer.away ? "" : " ✓");
 	const words = peer?.name ? t("strangerIs", {name: peer.name, key: peer.id ? short(peer.id) : t("noKey")})
@@ -23,7 +24,8 @@ export function person(peer, via) {
 }
 
 // The same beside its name.
-export const standing = peer => peer.away ? [t("notHere")] : isContact(peer) ? [t("contact")]
+export const standing = peer => peer.members ? [t("people", {n: peer.members.length})]
+	: peer.away ? [t("notHere")] : isContact(peer) ? [t("contact")]
 	: [peer.id ? t("isStranger", {key: short(peer.id)}) : t("noKey"),
 		claims(peer) && t("notContact", {name: claims(peer)})]
 		.filter(Boolean);
@@ -47,11 +49,13 @@ function mark(peer) {
 	return claims(peer) ? h("span.mark.false", icon("warn")) : null;
 }
 
-// The picture of a peer: its colour and initials, or its device. Screen readers have the words beside it.
+// The picture of a peer: its colour and initials, or its device; of a group three of its members. Screen readers
+// have the words beside it.
 export function face(peer) {
-	const letters = initials(called(peer));
-	return h("span.face.c" + colour(personKey(peer)), {"aria-hidden": "true"},
-		letters ? h("b", letters) : deviceIcon(peer), mark(peer));
+	const letters = initials(called(peer)), paint = one => "span.face.c" + colour(personKey(one));
+	return h(paint(peer), {"aria-hidden": "true"}, peer.members
+		? h("span.several", peer.members.slice(0, 3).map(one => h(paint(one), initials(called(one))))) : letters
+		? h("b", letters) : deviceIcon(peer), mark(peer));
 }
 
 // The ring around a face. `part` is from 0 to 1; nothing while it is unknown.

@@ -2,6 +2,7 @@
 import {$, brief, called, changed, claims, contactName, counted, dots, face, h, icon, isContact, isolated, lasting,
 	named, oneOf, personKey, ring, short, shown, standing, store, t, update, wayOf} from "/parts.js";
 import {openSheet} from "/send.js";
+import {okay} from "/events.js";
 import {pairWith} from "/pair.js";
 import {rate, standstill, stateOf} from "/transfers.js";
 
@@ -11,13 +12,14 @@ const TICK = 4000;
 export const isUnderWay = transfer => transfer.state !== "over";
 
 function words(transfer) {
-	const {state, bytes, total, items, count, queued} = transfer;
-	if (state === "asking") return t(queued ? "queuedAs" : "waits");
+	const {state, bytes, total, items, count, queued, results, of, copies} = transfer;
+	const some = of && results.length > 0 && t("someStored", {stored: results.filter(okay).length, n: of});
+	if (state === "asking") return dots(some, t(queued ? "queuedAs" : copies ? "loading" : "waits"));
 	if (state === "handling") return t("allStored");
 	const quiet = standstill(transfer), speed = rate(transfer), left = total - bytes;
 	const what = items.length === 1 && items[0].name ? isolated(brief(items[0].name))
 		: counted(count || items.length || 1);
-	return dots(what, quiet ? t("standsStill", {n: quiet}) : speed > 0 && left > 0
+	return dots(some, what, quiet ? t("standsStill", {n: quiet}) : speed > 0 && left > 0
 		&& t("left", {time: lasting(left / speed)}));
 }
 
@@ -39,6 +41,7 @@ export function activityOf(peer) {
 
 function facts(peer, activity) {
 	if (activity) return [h("span.doing" + (activity.isOver && !activity.isGood ? ".bad" : ""), activity.words)];
+	if (peer.members) return [h("span", standing(peer))];
 	if (peer.away) return [h("span", t("awayLater"))];
 	if (claims(peer)) return [h("span.bad", t("notContact", {name: claims(peer)}))];
 	const known = isContact(peer) ? t("contact") : peer.id ? t("isStranger", {key: short(peer.id).slice(0, 9)})
@@ -77,7 +80,8 @@ export function place(first) {
 			activity?.words].filter(Boolean);
 		button.drop = peer.isUnseen ? undefined : peer;
 		button.ariaLabel = t(peer.away ? "queueFor" : "sendTo", {who: words[0]}) + ". " + words.slice(1).join(", ");
-		button.title = peer.away ? shown(peer.reason) : device(peer);
+		button.title = peer.members?.map(one => shown(called(one))).join(", ") ?? (peer.away ? shown(peer.reason)
+			: device(peer));
 		button.disabled = !!peer.isUnseen;
 		button.classList.toggle("away", !!peer.away);
 		update(button, content(peer, activity));

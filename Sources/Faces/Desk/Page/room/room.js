@@ -1,4 +1,4 @@
-// The room: this machine, and the peers around it: contacts, then strangers, then those who are away.
+// The room: this machine, and the peers around it: contacts, then strangers, then groups, then those who are away.
 import {button, called, eachSecond, face, framed, h, icon, isContact, named, on, personKey, show, store,
 	t} from "/parts.js";
 import {Keyed} from "/keyed.js";
@@ -10,7 +10,7 @@ import {inviteCard} from "/invite.js";
 import {openSheet} from "/send.js";
 import {startReceiving} from "/start.js";
 
-// [contacts, others, away]
+// [contacts, others, groups, away]
 export function peersInOrder() {
 	const order = (a, b) => called(a).localeCompare(called(b));
 	const all = [...store.peers.values()].filter(peer => !store.contacts.get(peer.id)?.blocked);
@@ -18,7 +18,8 @@ export function peersInOrder() {
 	for (const {blocked, id, name} of store.contacts.values()) {
 		if (!blocked && !store.peers.has(id) && !store.away.has(name)) away.push({id, name, away: true});
 	}
-	return [all.filter(isContact).sort(order), all.filter(peer => !isContact(peer)).sort(order), away.sort(order)];
+	return [all.filter(isContact).sort(order), all.filter(peer => !isContact(peer)).sort(order), store.groups,
+		away.sort(order)];
 }
 
 // Peers that send something, and are not in view.
@@ -50,8 +51,8 @@ export function open(main, signal) {
 	const looking = h("p.looking", {role: "status"}, h("span.pulse"), t("looking"));
 	const invite = inviteCard();
 	const draw = framed(() => {
-		const [contacts, others, away] = peersInOrder(), here = [...contacts, ...others];
-		const all = [...here, ...unseen([...here, ...away])], isEmpty = !all.length;
+		const [contacts, others, groups, away] = peersInOrder(), here = [...contacts, ...others, ...groups];
+		const all = [...here, ...unseen([...here, ...away])], isEmpty = all.length === groups.length;
 		// The first steps say what to do in an empty room.
 		const isNew = first.isShown, alone = isEmpty && !away.length && !isNew;
 		peers.show([...all, ...(alone ? [] : [invite]), ...away], peer => peer.key ?? personKey(peer),

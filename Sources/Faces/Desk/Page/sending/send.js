@@ -1,7 +1,7 @@
 // The sheet: items, and what to do with them.
 import {$, alarm, button, called, counted, deviceIcon, dots, familyOf, fold, form, h, has, help, label, lineOf,
-	linesOf, named, on, person, post, put, read, replace, request, row, shown, sign, size, standing, status, submit, t,
-	tellFault, target, update} from "/parts.js";
+	linesOf, named, on, person, post, put, read, replace, request, row, shown, sign, size, standing, status, submit, sum,
+	t, tellFault, target, update} from "/parts.js";
 import {tar} from "/tar.js";
 import {send, sendingOf, stream} from "/sending.js";
 import {sendByCode} from "/code.js";
@@ -117,7 +117,8 @@ function drawPeers() {
 function drawGo() {
 	const n = items.length + !!typed(), peers = [...chosen.values()], away = peers.some(peer => peer.away),
 		blobs = items.some(item => item.blob);
-	put($("sheet-go"), n && chosen.size ? t("sendN", {items: counted(n), peers: t("toPeers", {n: chosen.size})})
+	put($("sheet-go"), n && chosen.size ? t("sendN", {items: counted(n),
+		peers: t("toPeers", {n: sum(peers, peer => peer.members?.length ?? 1)})})
 		: t("send"));
 	put($("sheet-note"), [blobs && peers.some(peer => !peer.away) && t("streamNote"), away && t("awayNote"),
 		away && blobs && t("awayCopies")].filter(Boolean).join(" "));
@@ -191,7 +192,7 @@ function go() {
 	const {words, ...files} = things, hasFiles = files.blobs.length + files.paths.length > 0;
 	for (const peer of peers) {
 		// Other protocols take a text or a link as such if nothing is beside it.
-		const isApart = words && hasFiles && !peer.away && peer.via !== "waft";
+		const isApart = words && hasFiles && !peer.members && !peer.away && peer.via !== "waft";
 		send(peer, isApart ? files : things, subject);
 		if (isApart) send(peer, {blobs: [], paths: [], words}, subject);
 	}

@@ -1,25 +1,57 @@
 // Sendings of this window. Files of the browser go through.
-import {changed, counted, face, person, post, problem, read, request, say, store, sum, t, target, why} from "/parts.js";
+import {called, changed, counted, dots, face, person, post, problem, read, request, say, store, sum, t, target,
+	why} from "/parts.js";
 import {okay, sample, settle, tellsMore, transferOf} from "/events.js";
 import {tell} from "/feedback.js";
 import {stateOf} from "/transfers.js";
 
 let number = 0;
 
-// A sending to a peer; `again` repeats it, and `stop` ends it.
+// A sending to a peer or a group; `again` repeats it, and `stop` ends it.
 export function begin(peer, {blobs, paths, words}, again, stop = new AbortController()) {
 	const items = [...paths.map(({name}) => ({name, kind: "file"})),
 		...(words ? [{name: words.text.slice(0, 80), kind: words.kind}] : []),
-			...blobs.map(({name, size, kind}) => ({name, size, kind}))];
+			...blobs.map(({name, size, kind}) => ({name, size, kind}))], total = sum(items, item => item.size);
 	const transfer = transferOf({key: "out-" + ++number, way: "out", peer, to: person(peer), items, count: items.length,
-		total: sum(items, item => item.size), state: "asking", stop, cancel: () => stop.abort()});
+		total, state: "asking", stop, cancel: () => stop.abort(), of: peer.members?.length,
+		// What the browser hands over is copied first, as each member gets it.
+		copies: peer.members?.length > 1 && blobs.length > 0,
+		parts: peer.members?.map(one => ({id: one.id, name: called(one), bytes: 0, total}))});
 	transfer.again = () => {store.transfers.delete(transfer.key); again();};
 	store.transfers.set(transfer.key, transfer);
 	changed("transfers");
 	return transfer;
 }
 
+// A line about a member of a group. The transfer has the sums of all, and a result for each.
+function takeOf(transfer, {to, event, item, exit, cause, reason, moved, ...line}) {
+	const {parts} = transfer, part = parts.find(({id}) => id === to);
+	if (!part) return;
+	transfer.copies = false;
+	tellsMore(transfer, {name: part.name, reason});
+	switch (event) {
+	case "offered":
+		Object.assign(transfer, {items: line.items, count: line.count});
+		part.total = line.size ?? part.total; break;
+	case "remark": transfer.hasRemarks = true; break;
+	case "answered": part.moves = line.acceptedCount > 0; break;
+	case "progress": Object.assign(part, {bytes: line.bytes, total: line.total ?? part.total}); break;
+	case "failed": part.fault ??= {exit, cause};
+	}
+	// A member's last item tells what has moved.
+	if (moved !== undefined || (event === "failed" && item === undefined)) {
+		const {fault, bytes, total} = part, whole = fault ? bytes : total;
+		Object.assign(part, {moves: false, bytes: whole, total: whole});
+		settle(transfer, {item: to, name: part.name, ...fault},
+			!fault ? "stored" : fault.exit === 12 ? "declined" : "failed");
+	}
+	const bytes = sum(parts, part => part.bytes), total = sum(parts, part => part.total);
+	Object.assign(transfer, {total, state: parts.some(part => part.moves) ? "moving" : "asking"});
+	if (bytes !== transfer.bytes) sample(transfer, bytes, total);
+}
+
 function take(transfer, line) {
+	if (transfer.parts && line.to) {takeOf(transfer, line); return changed("transfers");}
 	switch (line.event) {
 	case "offered": Object.assign(transfer, {state: "asking", items: line.items, count: line.count,
 		total: line.size ?? transfer.total}); break;
@@ -50,7 +82,8 @@ function take(transfer, line) {
 
 function finish(transfer, end) {
 	// A handler that does not say yes is no fault of the sending.
-	const n = transfer.results.filter(okay).length, good = !end.exit || (n > 0 && n === transfer.results.length);
+	const n = transfer.results.filter(okay).length,
+		good = !end.exit || (n > 0 && n === (transfer.of ?? transfer.results.length));
 	const cancelled = transfer.stop.signal.aborted || (end.exit === 130 && !transfer.reason);
 	const reason = good || cancelled ? "" : transfer.reason ?? (transfer.results.length ? "" : problem(end));
 	Object.assign(transfer, {state: "over", ended: Date.now(), good, cancelled, note: "", reason});
@@ -59,13 +92,14 @@ function finish(transfer, end) {
 		if (good && transfer.queued) store.transfers.delete(transfer.key);
 		changed("transfers");
 	}, 4100);
-	const text = t(!good ? "saidNotSent" : transfer.queued ? "saidQueued" : "saidSent", {items: counted(n),
-		who: transfer.to});
+	const some = transfer.of && !good && n > 0, text = some ? dots(transfer.to, stateOf(transfer))
+		: t(!good ? "saidNotSent" : transfer.queued ? "saidQueued" : "saidSent",
+			{items: counted(transfer.of ? transfer.count : n), who: transfer.to});
 	// A face and the card of the transfer show the end themselves, if no dialog lies over them.
 	const isSeen = document.querySelector("dialog[open] .peer, body:not(:has(dialog[open]))"
 		+ " :is(main.room, main.transfers, main .strip:not([hidden]))");
 	if (cancelled || isSeen) say(text);
-	else tell({text, note: good ? "" : reason || stateOf(transfer), picture: face(transfer.peer),
+	else tell({text, note: good || some ? "" : reason || stateOf(transfer), picture: face(transfer.peer),
 		actions: [[t("show"), () => {location.hash = "#transfers";}]]});
 	changed("transfers");
 	changed("outbox");
@@ -102,12 +136,13 @@ export async function stream(things, more, {each, signal, unreadable}) {
 	}});
 }
 
-// Sends to a peer; to one that is away, by the outbox.
+// Sends to a peer or a group; to a peer that is away, by the outbox.
 export function send(peer, things, subject) {
-	const transfer = begin(peer, things, () => send(peer, things, subject));
+	const transfer = begin(peer, things, () => send(peer, things, subject)),
+		to = peer.members ? {group: peer.name} : {to: target(peer)};
 	// LocalSend names each file of a folder before it is there.
 	const queue = peer.away || /^local/.test(peer.via) && things.blobs.some(i => i.kind === "tree");
-	follow(things, {to: target(peer), wait: waitOf(peer), queue, subject}, transfer.stop, transfer);
+	follow(things, {...to, wait: waitOf(peer), queue, subject}, transfer.stop, transfer);
 }
 
 // Follows a sending to its end. Without a transfer, `meet` gets the lines until it returns one.

@@ -50,15 +50,22 @@ function heading({way, to, peer, count, results}) {
 	return t(way === "out" ? "itemsTo" : "itemsFrom", {items: counted(count || results.length || 1), who});
 }
 
-export function stateOf({way, to, state, queued, good, cancelled, results, count}) {
+// Those of a group that do not have everything.
+function lacking(results) {
+	const names = results.filter(r => !okay(r)).map(r => isolated(brief(r.name))), n = names.length - 3;
+	return names.length > 0
+		&& t("lacking", {who: [...names.slice(0, 3), ...(n > 0 ? [t("others", {n})] : [])].join(", ")});
+}
+
+export function stateOf({way, to, state, queued, good, cancelled, results, count, of, copies}) {
 	const stored = results.filter(okay).length;
 	if (queued && (good || state === "asking")) return t("queuedAs");
-	if (state === "asking") return t("waitingFor", {who: to});
+	if (state === "asking") return t(copies ? "loading" : "waitingFor", {who: to});
 	if (cancelled) return t("cancelled");
 	if (state === "handling") return t("allStored");
 	if (state === "moving") return t(way === "out" ? "sending" : "receiving");
 	if (!stored) return t(results.length && results.every(r => r.state === "declined") ? "wasDeclined" : "notSent");
-	return stored < count ? t("someStored", {stored, n: count})
+	return stored < (of ?? count) ? dots(t("someStored", {stored, n: of ?? count}), of && lacking(results))
 		: t(way === "out" ? "allStored" : "allArrived", {n: stored});
 }
 
