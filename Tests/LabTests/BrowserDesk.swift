@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import Testing
 
-/// The hosts of all tests of the desk with browsers: in the kitchen a desk and a browser, in the study and the attic peers.
+/// The hosts of all tests of the desk with browsers: in the kitchen a desk and a browser, in the study, the attic and the cellar peers.
 struct DeskStage: Sendable {
     /// Made once for the whole suite, because a browser needs seconds to start.
     @TaskLocal static var current: DeskStage?
@@ -252,7 +252,7 @@ struct DeskStageTrait: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        try await Lab.with(avahi: "none", hosts: "kitchen,study,attic") { lab in
+        try await Lab.with(avahi: "none", hosts: "kitchen,study,attic,cellar") { lab in
             let arguments = ["--host-resolver-rules=MAP \(Self.foreignName) 127.0.0.1"]
             try await lab.host("kitchen").withBrowser(
                 .chromium, folder: lab.folder + "/browser", arguments: arguments

@@ -106,6 +106,22 @@ struct ContactsTests {
         #expect(try waft.contacts.list().contacts.map(\.name) == ["kitchen"])
     }
 
+    @Test("a running receiver hears of each change of a group")
+    func groups() async throws {
+        let kitchen = try Kitchen(jobs: 0)
+        let asked = Recorder<ControlRequest>()
+        try await kitchen.withReceiver { request in
+            asked.record(request)
+            return .done
+        } _: {
+            _ = try await kitchen.waft.contacts.add([], toGroup: "lab")
+            #expect(try kitchen.waft.contacts.groups().map { $0.name } == ["lab"])
+            let line = try await kitchen.waft.contacts.deleteGroup("@lab")
+            #expect(line.deleted == true)
+        }
+        #expect(asked.all == [.lookAgain, .lookAgain])
+    }
+
     @Test("an id is taken in groups and in upper case, and this machine prints its own")
     func ids() async throws {
         let waft = home.waft()
