@@ -275,6 +275,40 @@ struct MemberLedgerTests {
         #expect(end(early.receive(.end, at: start)) == .fault(.earlyEnd))
     }
 
+    @Test("a member ends when for 90 s no block has come, and its next has had nothing new")
+    func idle() {
+        var member = linked(next: 2)
+        _ = member.dialled(2, isOpen: true)
+        _ = member.received(0, link: 1, isRight: true)
+        func tick(_ second: Int) -> [MemberAction] {
+            let now = start + .seconds(second)
+            _ = member.receive(.beat, at: now)
+            return member.tick(at: now)
+        }
+        #expect(end(tick(1)) == nil)
+        _ = member.reported(Report(has: 0, next: 0), link: 2, at: start + .seconds(30))
+        _ = member.reported(Report(has: 1, next: 0), link: 2, at: start + .seconds(30))
+        #expect(end(tick(31)) == nil)
+        // What falls and grows again is nothing new.
+        _ = member.reported(Report(has: 1, next: 0), link: 2, at: start + .seconds(90))
+        #expect(end(tick(120)) == nil)
+        #expect(end(tick(121)) == .fault(.nothingComes))
+    }
+
+    @Test("a next whose reports fall and grow again without end is broken")
+    func fallingReports() {
+        var member = linked(next: 2)
+        _ = member.dialled(2, isOpen: true)
+        _ = member.received(0, link: 1, isRight: true)
+        var count = 0
+        while count < 200,
+            !member.reported(Report(has: 0, next: count % 2), link: 2, at: start).contains(.hangUp(link: 2))
+        {
+            count += 1
+        }
+        #expect((33...70).contains(count))
+    }
+
     @Test("the last block makes a member whole, and says so at once")
     func whole() {
         var member = linked(blocks: 1)

@@ -30,6 +30,11 @@ struct SenderLedgerTests {
         members.flatMap { opened(sender.answered($0, yes(0, $0), at: start), &sender, blocks: blocks) }
     }
 
+    private func terms(of answer: MemberAnswer) -> MemberTerms {
+        guard case .yes(let terms) = answer else { preconditionFailure("it is a yes") }
+        return terms
+    }
+
     /// A group under way, in one chain.
     private func running(_ count: Int, blocks: Int = 100) -> SenderLedger {
         var sender = sender(count)
@@ -47,7 +52,7 @@ struct SenderLedgerTests {
         #expect(answer(&sender, 0..<2) == [])
         #expect(sender.answered(2, yes(0, 2), at: start) == [.open(members: [0, 1, 2])])
         // Nobody must be heard before.
-        #expect(sender.tick(at: start + .seconds(3)) == [])
+        #expect(!sender.tick(at: start + .seconds(3)).contains(.lost(member: 0)))
         let actions = sender.start(blocks: 100, at: start + .seconds(3))
         #expect(sender.chains == [[0, 1, 2]])
         // The tail is told first, and the head is dialled last.
@@ -129,7 +134,9 @@ struct SenderLedgerTests {
             var sender = sender(4)
             for member in 0..<3 { _ = sender.answered(member, yes(), at: start) }
             _ = opened(sender.begin(at: start), &sender, blocks: 1_000)
+            _ = sender.hashed(below: 200)
             _ = sender.receive(.beat(has: has), from: 2, at: start)
+            #expect(sender.hasRoom(for: terms(of: yes())) == (has == 96))
             _ = sender.answered(3, yes(), at: start)
             #expect(sender.chains == [chain])
         }
@@ -146,6 +153,25 @@ struct SenderLedgerTests {
         for member in 0..<3 { _ = few.answered(member, yes(), at: start) }
         _ = few.closed(member: 1, at: start)
         #expect(few.start(blocks: 100, at: start).contains(.serve(member: 0, .tooSmall)))
+    }
+
+    @Test("members whose control connections are open get heartbeats while others are opened")
+    func opening() {
+        var sender = sender(3)
+        for member in 0..<3 { _ = sender.answered(member, yes(0, member), at: start) }
+        let actions = sender.tick(at: start + .milliseconds(100))
+        #expect(actions == (0..<3).map { .tell(.beat, member: $0) })
+    }
+
+    @Test("a member that claims blocks which nobody has read leaves")
+    func claims() {
+        var sender = running(4)
+        _ = sender.hashed(below: 10)
+        _ = sender.receive(.beat(has: 10), from: 1, at: start)
+        #expect(sender.members[1].has == 10)
+        _ = sender.receive(.beat(has: 11), from: 2, at: start)
+        #expect(sender.members[2].state == .alone(.fault(.wrongCount(11))))
+        #expect(sender.chains == [[0, 1, 3]])
     }
 
     @Test("contents that have changed end the chains, and each member gets a stream of its own")
@@ -269,6 +295,7 @@ struct SenderLedgerTests {
         #expect(flooded.members[1].state == .alone(.fault(.tooManyMessages)))
         for (first, second) in [(5, 4), (0, 101), (0, -1)] {
             var sender = running(4)
+            _ = sender.hashed(below: 100)
             _ = sender.receive(.beat(has: first), from: 1, at: start)
             _ = sender.receive(.beat(has: second), from: 1, at: start)
             #expect(sender.members[1].state == .alone(.fault(.wrongCount(second))))
@@ -302,6 +329,7 @@ struct SenderLedgerTests {
     @Test("a member with its receipt that leaves needs no stream of its own")
     func received() {
         var sender = running(4)
+        _ = sender.hashed(below: 100)
         _ = sender.receive(.beat(has: 100), from: 1, at: start)
         _ = sender.receipt(1, at: start)
         _ = sender.receive(.leaving, from: 1, at: start)
@@ -337,6 +365,7 @@ struct SenderLedgerTests {
         var sender = sender(4)
         _ = answer(&sender, 0..<3)
         _ = opened(sender.answered(3, .yesAlone, at: start), &sender)
+        _ = sender.hashed(below: 100)
         _ = sender.receive(.beat(has: 100), from: 0, at: start)
         _ = sender.receipt(0, at: start)
         _ = sender.receive(.beat(has: 100), from: 1, at: start)

@@ -137,13 +137,12 @@ struct GroupTests {
 
     @Test("one whose cable is out for a while, and one that another cannot reach, keep nobody waiting, and get it too")
     func parted() async throws {
-        try await Self.with(rate: "50mbit") { room in
+        try await Self.with(rate: "20mbit") { room in
             try await room.part("attic", from: "cellar")
             async let result = room.send()
             _ = try await room.members["kitchen"]?.log.first("progress")
             try await room.lab.call(["link", room.lab.name, "garage", "down"])
             for name in ["attic", "cellar", "kitchen"] { _ = try await room.members[name]?.log.first("stored") }
-            #expect(try room.having() == ["attic", "cellar", "kitchen"])
             try await room.lab.call(["link", room.lab.name, "garage", "up"])
             let outcome = try await result
             #expect(outcome.exit == 0 && Self.stored(outcome) == Self.names, "\(outcome)")

@@ -105,6 +105,26 @@ struct GroupSendingTests {
         }
     }
 
+    @Test("receivers that have the item already get no blocks: it is compared on the connection of the offer")
+    func present() async throws {
+        try await receivers(3) { receivers in
+            let sources: [any ItemSource] = [MemorySource.file("image.iso", GroupStreamTests.bytes(2_000_000))]
+            let first = try await outcomes(group(sources, members: 3), receivers, sources)
+            #expect(first == [.sent(true), .sent(true), .sent(true)])
+            let second = try await outcomes(group(sources, members: 3), receivers, sources)
+            #expect(second == [.alone, .alone, .alone])
+        }
+    }
+
+    @Test("a peer that has two names is one member")
+    func twice() {
+        let group = group([], members: 3)
+        #expect(group.enter(0, as: WaftLoopback.other))
+        #expect(!group.enter(1, as: WaftLoopback.other))
+        #expect(group.enter(0, as: WaftLoopback.other))
+        #expect(group.enter(2, as: WaftLoopback.third))
+    }
+
     @Test("contents that change end the chain, and each receiver gets a stream of its own")
     func changed() async throws {
         try await receivers(3) { receivers in

@@ -70,7 +70,8 @@ struct Feed {
             state = .feeding(sent: report.has, report: report)
         case .feeding(let sent, let before):
             guard before.has <= report.has, report.has <= sent else { return .broken }
-            if report == before, !idleReports.allows(at: now) { return .broken }
+            let saysMore = report.has > before.has || report.next > before.next
+            if !saysMore, !idleReports.allows(at: now) { return .broken }
             state = .feeding(sent: sent, report: report)
         case .stuck, .over:
             break

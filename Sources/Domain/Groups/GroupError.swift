@@ -23,6 +23,8 @@ package enum GroupError: Error, Hashable, Sendable {
     case senderSilent
     /// The control connection ended.
     case senderGone
+    /// No block came for `GroupLimits.idle`.
+    case nothingComes
 
     // Of a peer that dials.
 
@@ -58,6 +60,7 @@ extension GroupError: CustomStringConvertible {
         case .earlyEnd: "the sender ended the group too early"
         case .senderSilent: "the sender is silent"
         case .senderGone: "the sender's connection ended"
+        case .nothingComes: "nothing has come for too long"
         case .wrongToken: "the token is wrong"
         case .unexpectedPeer: "another peer is expected"
         case .tooManyArrivals: "too many connections come before their place"

@@ -36,6 +36,8 @@ package struct GroupLimits: Hashable, Sendable {
     package var beat: Duration = .milliseconds(100)
     /// A member or a sender without a heartbeat for so long is dead.
     package var silence: Duration = .seconds(2)
+    /// A member ends when nothing has come for so long, and nothing has moved behind it: its place is for others.
+    package var idle: Duration = .seconds(90)
     /// Time for dialling the next member. A failure is reported at its end and not before, so that the sender learns
     /// nothing about ports of other machines.
     package var dial: Duration = .seconds(2)

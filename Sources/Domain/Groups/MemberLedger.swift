@@ -42,6 +42,9 @@ package struct MemberLedger: Sendable {
 
     /// When the sender was last heard.
     private var heard: ContinuousClock.Instant
+    /// When there was more than ever here and behind this member, and how much that was.
+    private var progressed: ContinuousClock.Instant
+    private var furthest = 0
     private var nextBeat: ContinuousClock.Instant
     private var beats: RateBound
     private var places: RateBound
@@ -56,6 +59,7 @@ package struct MemberLedger: Sendable {
         ring = BlockRing(capacity: limits.ring)
         entrance = Entrance(limits: limits)
         heard = now
+        progressed = now
         nextBeat = now
         beats = RateBound(limits.beatsPerSecond)
         places = RateBound(limits.placesPerSecond)
@@ -251,6 +255,9 @@ package struct MemberLedger: Sendable {
     package mutating func tick(at now: ContinuousClock.Instant) -> [MemberAction] {
         if hasEnded || now < nextBeat { return [] }
         if now - heard >= limits.silence { return end(.fault(.senderSilent)) }
+        let reached = has + (feed?.report.map { $0.has + $0.next } ?? 0)
+        if reached > furthest { (furthest, progressed) = (reached, now) }
+        if now - progressed >= limits.idle { return end(.fault(.nothingComes)) }
         nextBeat = now + limits.beat
         var actions: [MemberAction] = [.tell(.beat(has: has))]
         if let feed, feed.isDialling, feed.dialEnd <= now {

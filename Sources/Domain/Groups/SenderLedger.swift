@@ -149,16 +149,22 @@ package struct SenderLedger: Sendable {
         return actions
     }
 
-    /// A late member becomes the tail if the present tail still has the first block.
+    /// Whether a late member can become the tail: the present one still has the first block.
+    package func hasRoom(for late: MemberTerms) -> Bool { late.terms == terms && openTail != nil }
+
+    /// The chain with such a tail.
+    private var openTail: Int? {
+        // The last heartbeat of the tail is older than its ring.
+        chains.firstIndex { chain in
+            chain.last.map { members[$0].canFeed && members[$0].has <= limits.ring * 3 / 4 } ?? false
+        }
+    }
+
     private mutating func join(_ member: Int, _ actions: inout [SenderAction], at now: ContinuousClock.Instant) {
         guard chains.isEmpty || members[member].terms?.terms == terms else {
             return leave(member, .otherTerms, &actions)
         }
-        // The last heartbeat of the tail is older than its ring.
-        let index = chains.firstIndex { chain in
-            chain.last.map { members[$0].canFeed && members[$0].has <= limits.ring * 3 / 4 } ?? false
-        }
-        guard let index else { return leave(member, .late, &actions) }
+        guard let index = openTail else { return leave(member, .late, &actions) }
         chains[index].append(member)
         enter(member, at: now)
         place(&actions, at: now)
@@ -268,7 +274,7 @@ package struct SenderLedger: Sendable {
     private mutating func beat(
         _ member: Int, _ has: Int, _ actions: inout [SenderAction], at now: ContinuousClock.Instant
     ) {
-        guard (members[member].has...blocks).contains(has) else {
+        guard members[member].has <= has, has <= hashed else {
             leave(member, .fault(.wrongCount(has)), &actions)
             return place(&actions, at: now)
         }
@@ -363,7 +369,8 @@ package struct SenderLedger: Sendable {
         }
         findSlow(&actions, at: now)
         settle(&actions, at: now)
-        for member in members.indices where stage == .underWay && members[member].isConnected {
+        // Those that are open do not wait in silence for the others.
+        for member in members.indices where stage != .gathering && members[member].isConnected {
             actions.append(.tell(.beat, member: member))
         }
         return actions

@@ -60,7 +60,9 @@ struct WaftSendJob: Sendable {
     /// - Throws: a final `SendError` if the time for the answer is over: the offer has been withdrawn.
     private func ask(_ client: WaftClient, peer: PeerID) async throws -> Verdict {
         do {
-            return try await client.offer(await request.offered(peer), timeout: options.answer)
+            var offered = await request.offered(peer)
+            if let seat = request.seat, !seat.group.sending.enter(seat.member, as: peer) { offered.group = nil }
+            return try await client.offer(offered, timeout: options.answer)
         } catch let fault as HTTPError where fault == .silence {
             throw SendError.unanswered(course.name ?? peer.short, within: options.answer)
         }

@@ -102,6 +102,19 @@ package final class GroupSending: Sendable {
 
     // MARK: A member's task
 
+    /// A peer is about to get the offer as a member.
+    ///
+    /// - Returns: false if it is another member already, by another of its names: it gets an offer to it alone.
+    package func enter(_ member: Int, as peer: PeerID) -> Bool {
+        let isNew = state.withLock { state in
+            if state.seats.indices.contains(where: { $0 != member && state.seats[$0].peer == peer }) { return false }
+            state.seats[member].peer = peer
+            return true
+        }
+        if !isNew { left(member) }
+        return isNew
+    }
+
     /// Takes part in the group with the contents of an accepted offer.
     ///
     /// - Parameter client: on the connection of the offer, which a member of the chain uses up.
@@ -116,6 +129,13 @@ package final class GroupSending: Sendable {
             return try await wait(for: member, by: client)
         }
         let isLate = state.withLock { !$0.ledger.isGathering }
+        // One for which it is too late keeps its offer, and hears nothing of a chain.
+        if isLate, case .yes(let terms) = answer,
+            try await !find({ $0.ledger.isUnderWay ? $0.ledger.hasRoom(for: terms) : nil })
+        {
+            act { $0.answered(number, .yesAlone, at: .now) }
+            return try await wait(for: member, by: client)
+        }
         if !isLate { act { $0.answered(number, answer, at: .now) } }
         guard let stream = try await contents(for: number, isLate: isLate) else {
             if isLate { act { $0.answered(number, .yesAlone, at: .now) } }
@@ -126,29 +146,26 @@ package final class GroupSending: Sendable {
         opened(number, nudge)
         guard let control, let nudge else { throw LeftChain() }
         if isLate { act { $0.answered(number, answer, at: .now) } }
-        let result = try await converse(member, control, nudge)
+        let (result, wasClosed) = try await converse(member, control, nudge)
         if let result { return result }
         // A chain has the sender's rate until it is over.
-        let isLost = try await find { state -> Bool? in
-            state.ledger.chains.isEmpty ? state.ledger.members[number].state == .lost : nil
-        }
-        throw isLost ? HTTPError.closed : LeftChain()
+        let outcome = try await find { $0.ledger.chains.isEmpty ? $0.ledger.members[number].state : nil }
+        guard outcome == .lost else { throw LeftChain() }
+        throw wasClosed ? HTTPError.closed : HTTPError.silence
     }
 
     /// A member has left its chain, or could not begin with it: it gets a stream of its own.
     package struct LeftChain: Error {}
 
     /// The member's yes, with what it has kept.
-    /// - Returns: nil if no other member reaches it.
+    /// - Returns: nil if no other member reaches it, or if it has an item already: then the contents are compared.
     private func yes(of member: Member, by client: WaftClient) async throws -> MemberAnswer? {
-        guard let location = member.location else { return nil }
+        guard let location = member.location, member.verdict.items.allSatisfy({ $0.present == nil }) else { return nil }
         var kept: KeptList?
         if member.verdict.items.contains(where: { $0.answer == .accepted && $0.hasKept }) {
             kept = try await client.kept(of: member.offer, timeout: member.timeout, maximum: member.maximum)
         }
         return state.withLock { state in
-            if state.seats.contains(where: { $0.peer == member.peer }) { return nil }
-            state.seats[member.number].peer = member.peer
             state.seats[member.number].scope = location.scope
             (state.seats[member.number].verdict, state.seats[member.number].kept) = (member.verdict, kept)
             let terms = member.verdict.items.map(\.answer.rawValue) + [member.verdict.digest.rawValue]
@@ -203,8 +220,10 @@ package final class GroupSending: Sendable {
 
     // MARK: The control connection
 
-    /// - Returns: nil if the member has left the chain without a result.
-    private func converse(_ member: Member, _ stream: SecureStream, _ nudge: Nudge) async throws -> SendResult? {
+    /// - Returns: no result if the member has left the chain without one, and whether it has closed the connection.
+    private func converse(
+        _ member: Member, _ stream: SecureStream, _ nudge: Nudge
+    ) async throws -> (SendResult?, wasClosed: Bool) {
         // Unsafe only for the compiler: the thread alone uses it while it runs.
         nonisolated(unsafe) let reply = ContentsReply(to: member.offer, digest: member.verdict.digest)
         let ended = await withTaskCancellationHandler {
@@ -222,13 +241,15 @@ package final class GroupSending: Sendable {
         // The stream has some bytes beside the contents.
         let moved = min(UInt64(has) * UInt64(GroupLimits.blockBytes), member.offer.knownSize)
         member.memory.note(outcomes, moved: moved)
-        guard try ended?.get() == true else { return nil }
-        return WaftClient.outcome(
+        guard let wasClosed = try ended?.get() else { return (nil, true) }
+        guard reply.isComplete else { return (nil, wasClosed) }
+        let result = WaftClient.outcome(
             try reply.receipt(), reply.fault, member.offer, member.verdict, outcomes, member.memory)
+        return (result, wasClosed)
     }
 
     /// Carries messages until the member's part has ended, on the thread of its connection.
-    /// - Returns: whether it has answered as to contents.
+    /// - Returns: whether the other side has closed the connection.
     private func speak(
         with member: Member, _ stream: SecureStream, _ nudge: Nudge, _ reply: ContentsReply
     ) throws -> Bool {
@@ -255,12 +276,12 @@ package final class GroupSending: Sendable {
                 }
             } catch SecureStreamError.closed {
                 if isCancelled { throw CancellationError() }
-                return reply.isComplete
+                return true
             } catch SecureStreamError.interrupted {
                 throw CancellationError()
             }
             if isCancelled, reply.isComplete { throw CancellationError() }
-            if isQuiet, isOver(member.number, isAnswered: reply.isComplete) { return reply.isComplete }
+            if isQuiet, isOver(member.number, isAnswered: reply.isComplete) { return false }
         }
     }
 
