@@ -30,7 +30,7 @@ package struct StatusLine: Line, Codable, Equatable {
         package var proven = false
         /// Number of peers that the radio has heard.
         package var heard = 0
-        /// What the backend misses, in its own words; absent for nothing.
+        /// The backend's missing parts, in its own words; absent for none.
         package var obstacles: [String]?
         /// Why the window is not open as it should be, and the next step; absent if all is well.
         package var fault: String?

@@ -10,7 +10,7 @@ import SystemCalls
 
 /// Opens and closes the window of the radio backend, and tells what the backend says. It never delays the receiver.
 final class RadioKeeper: Sendable {
-    /// What is known of the backend.
+    /// The last facts about the backend.
     private struct Facts {
         var window = RadioWindow()
         var probe: RadioProbe?

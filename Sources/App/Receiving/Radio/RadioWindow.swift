@@ -50,7 +50,7 @@ struct RadioWindow {
     static let lookInterval: Duration = .seconds(15)
     static let firstPause: Duration = .seconds(10)
     static let longestPause: Duration = .seconds(160)
-    /// After a fault that only somebody's work can mend.
+    /// After a fault that only a person can mend.
     static let lastingPause: Duration = .seconds(600)
 
     private var state: State

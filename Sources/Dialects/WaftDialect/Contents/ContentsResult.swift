@@ -15,7 +15,7 @@ struct ContentsResult: Sendable {
 
     /// Sends it, if the sender is still there; it can ask for the receipt later.
     ///
-    /// - Parameter words: what has to be said before.
+    /// - Parameter words: the frames that go before it.
     func send(on stream: SecureStream, after words: ByteBuffer = ByteBuffer()) {
         do {
             var frames = words

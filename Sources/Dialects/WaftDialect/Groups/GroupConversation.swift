@@ -79,7 +79,7 @@ struct GroupConversation {
         case SecureStreamError.interrupted where Task.isCancelled: .receiverStopped
         case SecureStreamError.interrupted where reception.isCancelled(transfer): TransferError(ending: .user)
         case let cancelled as Cancelled: cancelled.reason
-        // What has come is kept: the sender was who it said.
+        // The bytes that have come are kept: the sender has proved its key.
         case let fault as TransferError: TransferError(.interrupted, fault.message)
         default: nil
         }

@@ -91,7 +91,7 @@ final class GroupMembership: Sendable {
 
     /// Lets time pass.
     ///
-    /// - Parameter words: gets what is to be said, if it is empty or if nothing follows.
+    /// - Parameter words: gets the frames that wait, if it is empty or if no other frames follow.
     func step(_ words: inout ByteBuffer) -> Step {
         let now = ContinuousClock.now
         return state.withLock { state in

@@ -4,7 +4,7 @@ package import Sharing
 /// Looks at this machine's networks when a control connection begins. May block for a moment.
 package typealias GroupReaching = @Sendable () -> GroupReach
 
-/// How a member of a group reaches the next one, and who hears of it.
+/// The way of a member of a group to the next one, and the listener to its news.
 package struct GroupReach: Sendable {
     /// The addresses that it may dial.
     package var rule: DialRule

@@ -184,8 +184,7 @@ package final class GroupSending: Sendable {
             // A late one waits for those that are in time.
             guard isLate ? state.ledger.isUnderWay : state.opening.contains(member) else { return nil }
             switch state.contents {
-            case .unknown: return isLate ? .some(nil) : nil
-            case .none: return isLate ? .some(nil) : nil
+            case .unknown, .none: return isLate ? .some(nil) : nil
             case .measured(let stream): return stream
             }
         }

@@ -37,7 +37,7 @@ package struct HeardPeer: Hashable, Sendable {
             guard pair.count == 2, pair.first != UInt8(ascii: "+"), pair.first != UInt8(ascii: "-") else { return nil }
             return UInt8(String(decoding: pair, as: UTF8.self), radix: 16)
         }
-        // Neither a group nor nobody.
+        // An address of one host, and one that is set.
         guard pairs.count == 6, bytes.count == 6, bytes[0] & 1 == 0, bytes.contains(where: { $0 != 0 }) else {
             return nil
         }

@@ -18,7 +18,7 @@ package struct RadioBackend: Sendable, Hashable {
     private static let outputBytes = 64 << 10
     /// Time for a question, which a healthy helper answers in a fraction of a second.
     private static let answering: Duration = .seconds(5)
-    /// Time for a window to open and to close. Backends wait for Wi-Fi and repair the radio meanwhile; nobody waits for it.
+    /// Time for a window to open and to close. Backends wait for Wi-Fi and repair the radio in that time. The receiver does not wait.
     private static let opening: Duration = .seconds(150)
     private static let closing: Duration = .seconds(40)
 

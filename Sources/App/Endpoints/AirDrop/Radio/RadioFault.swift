@@ -1,6 +1,6 @@
 /// Why a radio backend did not do as it was asked.
 package enum RadioFault: Error, Hashable, Sendable {
-    /// Somebody else than root could change the helper: one line.
+    /// Another user than root could change the helper: one line.
     case untrusted(String)
     /// No program is at the path of the setting.
     case missing(String)

@@ -3,7 +3,7 @@ import Sharing
 
 // The answers of a helper are hostile input: bounded, of one form, and shown only as one escaped line.
 
-/// What a backend says of itself.
+/// A backend's answer about itself.
 package struct RadioProbe: Hashable, Sendable {
     /// The contract that Waft knows. Another last number is the same contract.
     package static let contract = "0.7"
@@ -15,7 +15,7 @@ package struct RadioProbe: Hashable, Sendable {
     package var backend: String
     package var version: String
     package var hasHardware: Bool
-    /// What is missing, in the backend's words: a line each, escaped.
+    /// The missing parts, in the backend's words: a line each, escaped.
     package var missing: [String]
 
     private struct Document: Decodable {
