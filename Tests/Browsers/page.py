@@ -7,8 +7,8 @@ import time
 # A test that fails at once is good for whoever writes it.
 SECONDS = float(os.environ.get("BROWSER_TIMEOUT", 60))
 
-# The page has replaced the part, or has moved another one above it, since it was found.
-MOVED = re.compile("stale element|no such element|element click intercepted")
+# Since it was found, the page has replaced the part or moved another one above it; or it is shown with the next frame.
+MOVED = re.compile("stale element|no such element|element click intercepted|element not interactable")
 
 
 class Fault(Exception):

@@ -47,7 +47,9 @@ struct LabScriptTests {
         var spaces: [String] = []
         try await Lab.with(hosts: "kitchen,study", avahi: "all", options: ["--links", "eth0,eth1"]) { lab in
             #expect(NetworkNames.all() == before)
-            spaces = try FileManager.default.contentsOfDirectory(atPath: "/run/netns").filter { $0.contains(lab.name) }
+            spaces = try FileManager.default.contentsOfDirectory(atPath: "/run/netns").filter {
+                $0.hasPrefix("waft-lab.\(lab.name).")
+            }
             #expect(spaces.count == 3)
             // Not even a process in its own session.
             try await lab.run("kitchen", "sh", "-c", "setsid sleep 1000 </dev/null >/dev/null 2>&1 &")
