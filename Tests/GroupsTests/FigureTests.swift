@@ -68,6 +68,14 @@ struct FigureTests {
         #expect(simulation.causes.keys.allSatisfy { $0 == member })
     }
 
+    @Test("if a relay dials nobody and says nothing of it, the others are later by 5 s at most", arguments: [0, 11, 21])
+    func ignoring(member: Int) {
+        let (times, simulation) = run { $0.hosts[member].vice = .ignores }
+        let chain = times.indices.filter { simulation.causes[$0] == nil }
+        #expect(chain.compactMap { times[$0] }.max() ?? .infinity <= Self.usual + 5)
+        #expect(simulation.causes.keys.allSatisfy { [member, member + 1].contains($0) }, "\(simulation.causes)")
+    }
+
     @Test("if a relay lies in one byte, the others are later by 1 s at most, and nobody keeps a wrong block")
     func liar() {
         let (times, simulation) = run { $0.hosts[11].vice = .corrupts }

@@ -15,6 +15,8 @@ final class GroupSimulation {
         case accuses
         /// Passes nothing on.
         case stalls
+        /// Dials nobody, and says nothing of it.
+        case ignores
         /// Says that it has all blocks.
         case boasts
         /// Sends heartbeats without end.
@@ -395,7 +397,7 @@ final class GroupSimulation {
                 let link = Epoch(connection)
                 if let feeder = connections[link] { add(.dialled(link, from: feeder.from, isOpen: false)) }
             case .dial(let next):
-                dial(next, from: member)
+                if hosts[member].vice != .ignores { dial(next, from: member) }
                 if hosts[member].vice == .shuns { add(.toSender(member, .trouble(.unreachable, link: next.link))) }
                 if hosts[member].vice == .forgets { add(.toSender(member, .trouble(.gap, link: next.link))) }
             case .hangUp(let link): hangUp(link, by: member)
@@ -417,6 +419,7 @@ final class GroupSimulation {
                 if hosts[member].vice == .mutes { break }
                 let isLie = hosts[member].vice == .flatters
                 add(.report(link, isLie ? Report(has: report.has, next: blocks) : report))
+            case .tell(.trouble) where hosts[member].vice == .ignores: break
             case .tell(let message):
                 if hosts[member].vice == .boasts, case .beat = message {
                     add(.toSender(member, .beat(has: blocks)))

@@ -80,15 +80,15 @@ extension SenderLedger {
                 members[member].pace.suspectSince = nil
                 continue
             }
+            let since = members[member].pace.suspectSince ?? now
+            members[member].pace.suspectSince = since
             // A link on which nothing has come may still be dialled: its end is known when three heartbeats more are over.
             // Those before it wait for it, so none of them is judged until then.
             if members[member].has == link.had, now < link.made + limits.dial + limits.beat * 3 {
-                for before in chain[...position] { members[before].pace.suspectSince = nil }
+                for before in chain[..<position] { members[before].pace.suspectSince = nil }
                 slow = nil
                 continue
             }
-            let since = members[member].pace.suspectSince ?? now
-            members[member].pace.suspectSince = since
             if now - since >= limits.suspicion { slow = member }
         }
         return slow

@@ -279,6 +279,10 @@ package struct SenderLedger: Sendable {
             return place(&actions, at: now)
         }
         if members[member].state == .ready { return }
+        // The time for which nothing came says nothing about the rate.
+        if has > members[member].has, members[member].has == members[member].link?.had {
+            members[member].pace.suspectSince = nil
+        }
         members[member].pace.note(has: has, at: now)
         if has == blocks { members[member].state = .whole }
         giveDigests(&actions)
