@@ -206,14 +206,16 @@ struct GroupTests {
         }
     }
 
-    @Test("with --queue the daemon sends it to each")
+    @Test("with --queue the daemon sends it to all by a chain")
     func queued() async throws {
         try await Self.with { room in
+            let before = try await room.sent()
             let queued = try await room.send("--queue")
             #expect(queued.exit == 0 && queued.events.count { $0.event == "queued" } == 4, "\(queued)")
             try await room.study.withReceiver(Programs.waftd, []) { _ in
                 for member in room.members.values { _ = try await member.log.first("stored") }
                 #expect(try room.having() == Self.names)
+                #expect(try await room.sent() - before < Self.size * 2)
             }
         }
     }

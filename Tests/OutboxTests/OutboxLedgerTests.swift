@@ -18,12 +18,14 @@ struct OutboxLedgerTests {
         return OutboxLedger.Moment(uptime: .seconds(seconds), wall: wall, today: wall)
     }
 
-    private func record(_ number: Int = 1, to peer: String = "kitchen") -> OutboxStore.Record {
+    private func record(
+        _ number: Int = 1, to peer: String = "kitchen", group: String? = nil
+    ) -> OutboxStore.Record {
         let item = OutboxItem(TextSource("x").offered, origin: "text", content: .text("x"))
         let job = OutboxJob(
             number: JobNumber(number), queued: someTime,
             expires: WallTime(milliseconds: someTime.milliseconds + 1_000_000), destination: .init(text: peer),
-            items: [item])
+            options: .init(group: group), items: [item])
         return OutboxStore.Record(job: job, standing: JobStatus(job))
     }
 
@@ -55,7 +57,7 @@ struct OutboxLedgerTests {
         let begun = sending(record())
         #expect(
             ledger.began(number, .record(begun), wasOffered: false, at: moment())
-                == [.attempt(begun, wasOffered: false)])
+                == [.attempt(begun, wasOffered: false, nil)])
         #expect(ledger.dispatch(at: moment(), moves: [:]) == [.watch, .setAlarm(.seconds(60))])
         #expect(ledger.summary == .init(waiting: 0, sending: 1, failed: 0))
         let outcomes = [0: SettledItem.stored("a")]
@@ -68,6 +70,30 @@ struct OutboxLedgerTests {
         #expect(ledger.dispatch(at: moment(), moves: [:]) == [.stopWatching])
         #expect(ledger.reported(number, isSuperseded: false) == [])
         #expect(ledger.isIdle && ledger.summary == .init())
+    }
+
+    @Test("jobs of one command begin together and take one place, but for those whose peer is busy")
+    func together() {
+        var ledger = ledger(trying: record(1, to: "attic"), places: 2)
+        for (number, peer) in [(2, "cellar"), (3, "attic"), (4, "garage")] {
+            _ = ledger.enter(record(number, to: peer, group: "lab"), at: moment())
+        }
+        _ = ledger.enter(record(5, to: "study"), at: moment())
+        #expect(ledger.dispatch(at: moment(), moves: [:]) == [.begin(JobNumber(2)), .begin(JobNumber(4))])
+        for (member, (number, peer)) in [(2, "cellar"), (4, "garage")].enumerated() {
+            let begun = sending(record(number, to: peer, group: "lab"))
+            let party = OutboxParty(first: JobNumber(2), members: 2, member: member)
+            #expect(
+                ledger.began(begun.number, .record(begun), wasOffered: false, at: moment())
+                    == [.attempt(begun, wasOffered: false, party)])
+        }
+        // Two places are taken: the job 5 waits for one.
+        #expect(ledger.dispatch(at: moment(), moves: [:]) == [.watch, .setAlarm(OutboxLimits.opening)])
+        _ = ledger.ended(JobNumber(1), OutboxResult(outcomes: [0: .stored("a")]))
+        var done = sending(record(1, to: "attic"))
+        done.standing.conclude(done.job, [0: .stored("a")], nil, isInterrupted: false, at: moment())
+        _ = ledger.recorded(number, .record(done), at: moment())
+        #expect(ledger.dispatch(at: moment(), moves: [:]) == [.begin(JobNumber(3))])
     }
 
     @Test("a failed job is tried again after its wait, and at once when its peer appears")

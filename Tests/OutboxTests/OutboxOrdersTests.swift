@@ -239,6 +239,7 @@ private struct OutboxWorld: OrderedWorld {
             number: JobNumber(lastNumber), queued: now.wall,
             expires: WallTime(milliseconds: now.wall.milliseconds + 3_000_000),
             destination: .init(text: "peer-\(peer)", key: Bool.random(using: &dice) ? Self.ids[peer] : nil),
+            options: .init(group: [nil, "lab", "class"].randomElement(using: &dice) ?? nil),
             items: Array(repeating: Self.item, count: Int.random(in: 1...2, using: &dice)))
         disk[job.number] = Record(job: job, standing: JobStatus(job))
     }
@@ -351,7 +352,7 @@ private struct OutboxWorld: OrderedWorld {
                 return true
             }
             return ledger.began(number, result, wasOffered: wasOffered, at: now)
-        case .attempt(let record, let wasOffered): begin(record, wasOffered)
+        case .attempt(let record, let wasOffered, _): begin(record, wasOffered)
         case .breakOff(let number, let isStalled):
             if attempts[number]?.isBrokenOff != false, !ledger.isStopping { faults.append("nothing is broken off") }
             if isStalled, !ledger.jobs.values.contains(where: { if case .ready = $0.state { true } else { false } }) {
@@ -397,13 +398,21 @@ private struct OutboxWorld: OrderedWorld {
         let others = attempts.values.filter { $0.record.number != number }
         let peer = OutboxLedger.Job(state: .ready, record: record).peer
         if others.contains(where: { $0.peer == peer }) { faults.append("two attempts to one peer") }
-        if others.count >= Self.places * OutboxLimits.attemptsPerPlace { faults.append("too many attempts") }
-        let taking = others.count { other in
+        if placesTaken(by: others, besides: number) >= Self.places * OutboxLimits.attemptsPerPlace {
+            faults.append("too many attempts")
+        }
+        let taking = others.filter { other in
             guard let begun = ledger.jobs[other.record.number]?.state.attempt?.begun else { return true }
             return other.moved != nil || begun + OutboxLimits.opening > uptime
         }
-        if taking >= Self.places { faults.append("more attempts than places") }
+        if placesTaken(by: taking, besides: number) >= Self.places { faults.append("more attempts than places") }
         attempts[number] = Attempt(record: record, wasOffered: wasOffered, peer: peer)
+    }
+
+    /// How many places they take besides that of another one.
+    private func placesTaken(by attempts: [Attempt], besides number: JobNumber) -> Int {
+        let place = { (number: JobNumber) in ledger.jobs[number]?.state.attempt?.party?.first ?? number }
+        return Set(attempts.map { place($0.record.number) }).subtracting([place(number)]).count
     }
 
     // MARK: Promises

@@ -15,7 +15,7 @@ struct GroupSendingTests {
     private let cancellation = Cancellation()
 
     private func group(_ sources: [any ItemSource], members: Int) -> GroupSending {
-        GroupSending(sources, members: members, own: WaftLoopback.peer, cancellation: cancellation) { next, _, group in
+        GroupSending(sources, members: members, own: WaftLoopback.peer) { next, _, group in
             await GroupSender.dial(next, group)
         }
     }
@@ -51,7 +51,7 @@ struct GroupSendingTests {
                 addresses: [.v4(0xC000_0207)], port: UInt16(try receiver.port(for: before)), scope: nil)
             let member = GroupSending.Member(
                 number, Self.peers[number], at: number < 3 ? location : nil, offer, verdict, memory: SendMemory(),
-                timeout: .seconds(60), stall: .seconds(60)
+                cancellation: cancellation, timeout: .seconds(60), stall: .seconds(60)
             ) { _ in }
             do {
                 guard let result = try await group.join(member, by: client) else { return .alone }

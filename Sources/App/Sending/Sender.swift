@@ -134,9 +134,9 @@ package struct Sender: Sendable {
 
     /// - Parameter members: the peers that get the items.
     /// - Returns: nil if the items are not sent as a group.
-    package func group(_ sources: [any ItemSource], members: Int, cancellation: Cancellation) -> SendGroup? {
+    package func group(_ sources: [any ItemSource], members: Int) -> SendGroup? {
         finder.endpoints.lazy.compactMap { $0 as? WaftEndpoint }.first?
-            .group(sources, members: members, cancellation: cancellation)
+            .group(sources, members: members)
     }
 
     /// How long a program of another dialect may take to answer.

@@ -45,13 +45,15 @@ package struct OutboxJob: Codable, Sendable, Equatable {
         package var takesPart: Bool
         /// Whether the job is done only when a handler has opened the items.
         package var waitsForHandlers: Bool
+        /// The same for all jobs that may be sent as a group: those of one command.
+        package var group: String?
 
         package init(
-            annotation: [String: String] = [:], takesPart: Bool = false, waitsForHandlers: Bool = false
+            annotation: [String: String] = [:], takesPart: Bool = false, waitsForHandlers: Bool = false,
+            group: String? = nil
         ) {
-            self.annotation = annotation
-            self.takesPart = takesPart
-            self.waitsForHandlers = waitsForHandlers
+            (self.annotation, self.takesPart) = (annotation, takesPart)
+            (self.waitsForHandlers, self.group) = (waitsForHandlers, group)
         }
     }
 

@@ -25,11 +25,9 @@ package final class SendGroup: Sendable {
 
     /// - Parameters:
     ///   - members: the peers that get the items.
-    ///   - cancellation: of all sendings.
     /// - Returns: nil if a chain is not worth its connections, or the items cannot be read from any place.
     init?(
-        _ sources: [any ItemSource], members: Int, own: PeerID, cancellation: Cancellation,
-        dial: @escaping HeadDialing
+        _ sources: [any ItemSource], members: Int, own: PeerID, dial: @escaping HeadDialing
     ) {
         let least = UInt64(GroupLimits().minimumBlocks * GroupLimits.blockBytes)
         let sizes = sources.map(\.offered.size)
@@ -37,13 +35,13 @@ package final class SendGroup: Sendable {
             sources.allSatisfy({ $0.isRepeatable && !($0 is any RecipientItemSource) }),
             sizes.allSatisfy({ $0 != nil }), sizes.reduce(0, { min($0 + ($1 ?? 0), least) }) == least
         else { return nil }
-        sending = GroupSending(sources, members: members, own: own, cancellation: cancellation, dial: dial)
+        sending = GroupSending(sources, members: members, own: own, dial: dial)
     }
 
     /// Lets the time of the group pass, until each member has an outcome.
     ///
     /// - Parameter beginning: called while answers are missing; an element begins the group without them.
-    package func run(beginning: (@Sendable () -> AsyncStream<Void>)?) async {
+    package func run(beginning: (@Sendable () -> AsyncStream<Void>)? = nil) async {
         await withTaskGroup(of: Void.self) { tasks in
             if let beginning {
                 tasks.addTask { [sending] in
@@ -62,8 +60,8 @@ package final class SendGroup: Sendable {
 
 extension WaftEndpoint {
     /// - Returns: nil if the items are not sent as a group.
-    package func group(_ sources: [any ItemSource], members: Int, cancellation: Cancellation) -> SendGroup? {
-        SendGroup(sources, members: members, own: identity.peerID, cancellation: cancellation) { next, scope, group in
+    package func group(_ sources: [any ItemSource], members: Int) -> SendGroup? {
+        SendGroup(sources, members: members, own: identity.peerID) { next, scope, group in
             await linkDialing(scope: scope)(next, group)
         }
     }

@@ -111,7 +111,7 @@ struct WaftSendJob: Sendable {
         let before = memory.movedBytes
         let member = GroupSending.Member(
             seat.member, connection.peer, at: connection.location, offer, verdict, memory: memory,
-            timeout: options.silence, stall: options.stall
+            cancellation: request.cancellation, timeout: options.silence, stall: options.stall
         ) { [observe] bytes in
             // The stream has some bytes beside the contents.
             let done = min(bytes, total ?? bytes)

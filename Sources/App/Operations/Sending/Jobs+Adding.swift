@@ -55,9 +55,10 @@ extension Jobs {
         _ items: QueuedItems, to names: [String], _ options: SendOptions, cancellation: Cancellation
     ) async throws(WaftError) -> [QueuedLine] {
         var jobs: [(OutboxJob, contact: String?)] = []
+        let group = options.relays && names.count > 1 ? TransferID().text : nil
         for destination in try destinations(names) {
             let contact = destination.key.flatMap { waft.people.person($0, callingItself: nil).introduction.contact }
-            jobs.append((try job(items, to: destination, options, cancellation), contact))
+            jobs.append((try job(items, to: destination, options, group, cancellation), contact))
         }
         let isRunning = (try? await waft.receiver.ask(.outbox(.lookAgain))) == .done
         return jobs.map { job, contact in
@@ -81,7 +82,7 @@ extension Jobs {
     }
 
     private func job(
-        _ items: QueuedItems, to destination: OutboxJob.Destination, _ options: SendOptions,
+        _ items: QueuedItems, to destination: OutboxJob.Destination, _ options: SendOptions, _ group: String?,
         _ cancellation: Cancellation
     ) throws(WaftError) -> OutboxJob {
         try copying("nothing was queued", cancellation) { draft in
@@ -91,7 +92,7 @@ extension Jobs {
                 to: destination,
                 options: OutboxJob.Options(
                     annotation: options.annotation, takesPart: options.takesPart,
-                    waitsForHandlers: options.wait == .opened),
+                    waitsForHandlers: options.wait == .opened, group: group),
                 at: .now, lifetime: items.days.map { Int64($0) * 86_400_000 } ?? OutboxLimits.lifetime)
         }
     }

@@ -114,7 +114,7 @@ extension Waft {
             finder: finder, ownName: settings.name, sentLog: home.sentLog,
             inhibitor: settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil, watch: SendingReports(receiver))
         let people = people
-        let chain = options.relays ? sender.group(sources, members: peers.count, cancellation: cancellation) : nil
+        let chain = options.relays ? sender.group(sources, members: peers.count) : nil
         let exits = await withTaskGroup(of: (Int, WaftExit)?.self) { group in
             if let chain {
                 group.addTask {

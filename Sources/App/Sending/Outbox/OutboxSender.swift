@@ -10,6 +10,7 @@ struct OutboxSender: OutboxSending {
     private let sender: Sender
     private let ownName: @Sendable () -> String
     private let previews: @Sendable ([any ItemSource]) -> OfferPreviews
+    private let groups = OutboxGroups()
 
     /// Whether a receiver takes a transfer again under its old number. Then the transfer resumes, and needs no second
     /// consent. Otherwise the rest of it is a new transfer.
@@ -156,10 +157,16 @@ struct OutboxSender: OutboxSending {
         options.transfer = parcel.transfer
         let peer = Mutex<(id: PeerID, name: String?)?>(nil)
         let broken = Mutex<OutboxError?>(nil)
+        let isWhole = parcel.items.count == shipment.job.items.count
+        let party = isWhole ? shipment.party : nil
+        let seat = party.flatMap { party in
+            groups.enter(party) { sender.group(parcel.sources, members: party.members) }
+        }
+        defer { if let party { groups.leave(party) } }
         let report: SendReport
         do throws(SendError) {
             report = try await sender.send(
-                parcel.sources, to: reference, options: options, previews: previews(parcel.sources),
+                parcel.sources, to: reference, options: options, previews: previews(parcel.sources), seat: seat,
                 cancellation: cancellation
             ) { event in
                 switch event {

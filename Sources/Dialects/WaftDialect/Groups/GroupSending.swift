@@ -37,6 +37,8 @@ package final class GroupSending: Sendable {
         package var offer: Offer
         package var verdict: Verdict
         package var memory: SendMemory
+        /// When requested, informs this member.
+        package var cancellation: Cancellation
         /// How long the other side may be silent while it answers HTTP.
         package var timeout: Duration
         /// How long it may work on one answer of HTTP.
@@ -46,18 +48,18 @@ package final class GroupSending: Sendable {
 
         package init(
             _ number: Int, _ peer: PeerID, at location: Location?, _ offer: Offer, _ verdict: Verdict,
-            memory: SendMemory,
+            memory: SendMemory, cancellation: Cancellation,
             timeout: Duration, stall: Duration, progressed: @escaping @Sendable (UInt64) -> Void
         ) {
             (self.number, self.peer, self.location, self.offer) = (number, peer, location, offer)
-            (self.verdict, self.memory, self.timeout, self.progressed) = (verdict, memory, timeout, progressed)
+            (self.verdict, self.memory, self.cancellation) = (verdict, memory, cancellation)
+            (self.timeout, self.progressed) = (timeout, progressed)
             maximum = stall + Limits.work(on: offer.knownSize)
         }
     }
 
     package let offered: OfferedGroup
     let sources: [any ItemSource]
-    let cancellation: Cancellation
     let dialHead: HeadDialing
     let state: Mutex<State>
     /// Says that something has changed.
@@ -68,11 +70,10 @@ package final class GroupSending: Sendable {
     ///   - members: `GroupLimits.minimumMembers`...`GroupLimits.maximumMembers`.
     ///   - own: the sender's key.
     package init(
-        _ sources: [any ItemSource], members: Int, own: PeerID, cancellation: Cancellation,
-        dial: @escaping HeadDialing
+        _ sources: [any ItemSource], members: Int, own: PeerID, dial: @escaping HeadDialing
     ) {
         offered = OfferedGroup(id: GroupID(), members: members)
-        (self.sources, self.cancellation, dialHead) = (sources, cancellation, dial)
+        (self.sources, dialHead) = (sources, dial)
         let ledger = SenderLedger(members: members, own: own, tokens: RandomTokens(), at: .now)
         state = Mutex(State(ledger: ledger, seats: Array(repeating: Seat(), count: members)))
     }
@@ -131,13 +132,13 @@ package final class GroupSending: Sendable {
         let isLate = state.withLock { !$0.ledger.isGathering }
         // One for which it is too late keeps its offer, and hears nothing of a chain.
         if isLate, case .yes(let terms) = answer,
-            try await !find({ $0.ledger.isUnderWay ? $0.ledger.hasRoom(for: terms) : nil })
+            try await !find(member.cancellation, { $0.ledger.isUnderWay ? $0.ledger.hasRoom(for: terms) : nil })
         {
             act { $0.answered(number, .yesAlone, at: .now) }
             return try await wait(for: member, by: client)
         }
         if !isLate { act { $0.answered(number, answer, at: .now) } }
-        guard let stream = try await contents(for: number, isLate: isLate) else {
+        guard let stream = try await contents(for: member, isLate: isLate) else {
             if isLate { act { $0.answered(number, .yesAlone, at: .now) } }
             return try await wait(for: member, by: client)
         }
@@ -149,7 +150,9 @@ package final class GroupSending: Sendable {
         let (result, wasClosed) = try await converse(member, control, nudge)
         if let result { return result }
         // A chain has the sender's rate until it is over.
-        let outcome = try await find { $0.ledger.chains.isEmpty ? $0.ledger.members[number].state : nil }
+        let outcome = try await find(member.cancellation) {
+            $0.ledger.chains.isEmpty ? $0.ledger.members[number].state : nil
+        }
         guard outcome == .lost else { throw LeftChain() }
         throw wasClosed ? HTTPError.closed : HTTPError.silence
     }
@@ -178,11 +181,11 @@ package final class GroupSending: Sendable {
 
     /// Waits until the control connection of a member is to be opened.
     /// - Returns: nil for a stream of its own.
-    private func contents(for member: Int, isLate: Bool) async throws -> GroupStream? {
-        try await find { state -> GroupStream?? in
-            if state.seats[member].isServed { return .some(nil) }
+    private func contents(for member: Member, isLate: Bool) async throws -> GroupStream? {
+        try await find(member.cancellation) { state -> GroupStream?? in
+            if state.seats[member.number].isServed { return .some(nil) }
             // A late one waits for those that are in time.
-            guard isLate ? state.ledger.isUnderWay : state.opening.contains(member) else { return nil }
+            guard isLate ? state.ledger.isUnderWay : state.opening.contains(member.number) else { return nil }
             switch state.contents {
             case .unknown, .none: return isLate ? .some(nil) : nil
             case .measured(let stream): return stream
@@ -195,7 +198,7 @@ package final class GroupSending: Sendable {
     private func wait(for member: Member, by client: WaftClient) async throws -> SendResult? {
         var asked = ContinuousClock.now
         while true {
-            let isServed = try await find { [asked] state -> Bool? in
+            let isServed = try await find(member.cancellation) { [asked] state -> Bool? in
                 if state.seats[member.number].isServed { return true }
                 return .now - asked > Self.reminder ? false : nil
             }
@@ -209,9 +212,11 @@ package final class GroupSending: Sendable {
     private static let reminder = Limits.contentsWait / 4
 
     /// Waits until `look` finds something. It is asked at each tick.
-    private func find<Found: Sendable>(_ look: (inout State) -> Found?) async throws -> Found {
+    private func find<Found: Sendable>(
+        _ cancellation: Cancellation? = nil, _ look: (inout State) -> Found?
+    ) async throws -> Found {
         for await _ in changes.watch(after: [()]) {
-            if cancellation.isRequested { break }
+            if cancellation?.isRequested == true { break }
             if let found = state.withLock({ look(&$0) }) { return found }
         }
         throw CancellationError()
@@ -258,7 +263,7 @@ package final class GroupSending: Sendable {
         var isCancelled = false
         while true {
             if frames.readableBytes == 0 { frames = takeFrames(for: member.number) }
-            if cancellation.isRequested, !isCancelled {
+            if member.cancellation.isRequested, !isCancelled {
                 frames.writeFrame(.cancel(.senderCancelled))
                 isCancelled = true
             }

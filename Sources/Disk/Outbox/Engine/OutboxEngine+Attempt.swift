@@ -4,7 +4,7 @@ import Streams
 extension OutboxEngine {
     /// Sends the open items of a job once.
     func attempt(
-        _ record: OutboxStore.Record, wasOffered: Bool, _ cancellation: Cancellation
+        _ record: OutboxStore.Record, wasOffered: Bool, _ party: OutboxParty?, _ cancellation: Cancellation
     ) async -> OutboxResult {
         let (job, standing) = (record.job, record.standing)
         let open = job.items.indices.filter { standing.outcomes[$0] == nil }
@@ -17,7 +17,7 @@ extension OutboxEngine {
                 job: job, open: open,
                 sources: { items throws(OutboxJobError) in try OutboxSources.make(job, items, in: store) },
                 transfer: transfer, peer: job.destination.key ?? standing.peer, wasOffered: wasOffered,
-                offered: standing.offered ?? Array(job.items.indices),
+                offered: standing.offered ?? Array(job.items.indices), party: party,
                 progressed: { bytes, total in
                     self.board.note(
                         OutboxProgress(job: job.number, bytes: bytes, total: total), at: self.clock.uptime())

@@ -3,8 +3,8 @@ import Streams
 
 /// The places of the attempts, and the alarm.
 extension OutboxLedger {
-    /// Begins as many attempts as allowed, the oldest job first, and sets the alarm for waiting jobs. Call this after
-    /// each event until nothing is left to do.
+    /// Begins as many attempts as allowed, the oldest job first, and sets the alarm for waiting jobs. Jobs of a group that
+    /// are ready begin together, and take one place. Call this after each event until nothing is left to do.
     /// - Parameter moves: when each job under way last advanced; a job that has not begun to send has none.
     mutating func dispatch(at now: Moment, moves: [JobNumber: Duration]) -> [Action] {
         if isStopping { return [] }
@@ -13,20 +13,30 @@ extension OutboxLedger {
         if !expiring.isEmpty { return expiring.map { .expire($0) } }
         let attempts = attempts
         var busy = Set(attempts.compactMap { jobs[$0.number]?.peer })
-        var running = attempts.count { moves[$0.number] != nil || $0.attempt.openingEnd > now.uptime }
+        var held = Set(attempts.map(\.place))
+        var running = Set(
+            attempts.filter { moves[$0.number] != nil || $0.attempt.openingEnd > now.uptime }.map(\.place))
         var actions: [Action] = []
         var waiting = 0
         let ready = open.ready.compactMap { number in jobs[number].map { (number: number, job: $0) } }
         for (number, job) in ready.sorted(by: { ($0.job.stalls, $0.number) < ($1.job.stalls, $1.number) }) {
             guard !busy.contains(job.peer) else { continue }
-            guard running < places, busy.count < places * OutboxLimits.attemptsPerPlace else {
+            guard running.count < places, held.count < places * OutboxLimits.attemptsPerPlace else {
                 waiting += 1
                 continue
             }
-            set(number, .trying(Attempt(begun: now.uptime)))
-            actions.append(.begin(number))
+            held.insert(number)
+            running.insert(number)
+            var party = [number]
             busy.insert(job.peer)
-            running += 1
+            if let group = job.group {
+                party += ready.filter { $0.job.group == group && busy.insert($0.job.peer).inserted }.map(\.number)
+            }
+            for (member, each) in party.enumerated() {
+                let party = party.count > 1 ? OutboxParty(first: number, members: party.count, member: member) : nil
+                set(each, .trying(Attempt(begun: now.uptime, party: party)))
+                actions.append(.begin(each))
+            }
         }
         if !actions.isEmpty { return actions }
         var stall: Duration?
@@ -37,8 +47,12 @@ extension OutboxLedger {
         return actions + watch() + setAlarm(now, stall)
     }
 
-    private var attempts: [(number: JobNumber, attempt: Attempt)] {
-        open.underWay.compactMap { number in jobs[number]?.state.attempt.map { (number, $0) } }
+    private typealias NumberedAttempt = (number: JobNumber, attempt: Attempt, place: JobNumber)
+
+    private var attempts: [NumberedAttempt] {
+        open.underWay.compactMap { number in
+            jobs[number]?.state.attempt.map { (number, $0, $0.party?.first ?? number) }
+        }
     }
 
     /// The time until a job expires; nil if it cannot expire now. Until the clock is trusted, the next look comes soon
@@ -56,9 +70,9 @@ extension OutboxLedger {
     /// When the next job that has not begun to send takes no place any more; nil if there is none, or no more jobs may be
     /// under way.
     private func nextPlace(
-        of attempts: [(number: JobNumber, attempt: Attempt)], _ now: Moment, _ moves: [JobNumber: Duration]
+        of attempts: [NumberedAttempt], _ now: Moment, _ moves: [JobNumber: Duration]
     ) -> Duration? {
-        guard attempts.count < places * OutboxLimits.attemptsPerPlace else { return nil }
+        guard Set(attempts.map(\.place)).count < places * OutboxLimits.attemptsPerPlace else { return nil }
         return attempts.filter { moves[$0.number] == nil }.map(\.attempt.openingEnd).filter { $0 > now.uptime }.min()
     }
 
@@ -66,11 +80,11 @@ extension OutboxLedger {
     /// follow later.
     /// - Returns: also when the next job counts as stalled; nil if no further place is needed, or no job can leave one.
     private mutating func leavePlaces(
-        to count: Int, _ attempts: [(number: JobNumber, attempt: Attempt)], _ now: Moment,
+        to count: Int, _ attempts: [NumberedAttempt], _ now: Moment,
         _ moves: [JobNumber: Duration]
     ) -> ([Action], Duration?) {
         var staying: [(number: JobNumber, attempt: Attempt, moved: Duration)] = []
-        for (number, attempt) in attempts where !attempt.isLeaving {
+        for (number, attempt, _) in attempts where !attempt.isLeaving {
             guard case .trying = jobs[number]?.state else { continue }
             staying.append((number, attempt, moves[number] ?? attempt.begun))
         }

@@ -53,7 +53,7 @@ struct OutboxLedger {
         case begin(JobNumber)
         /// Starts the attempt: later `ended` follows.
         /// - Parameter wasOffered: before this attempt.
-        case attempt(Record, wasOffered: Bool)
+        case attempt(Record, wasOffered: Bool, OutboxParty?)
         /// Breaks the attempt off: `ended` comes soon.
         /// - Parameter isStalled: whether it leaves its place to another job.
         case breakOff(JobNumber, isStalled: Bool = false)
@@ -78,6 +78,8 @@ struct OutboxLedger {
     struct Attempt {
         /// By the time since the fixed moment.
         var begun: Duration
+        /// Nil for a job that is tried by itself.
+        var party: OutboxParty?
         /// Whether it was broken off because another job waits for its place.
         var isLeaving = false
         /// Whether the peer has appeared since the start: this attempt may have looked for it before.
@@ -117,6 +119,8 @@ struct OutboxLedger {
         var stalls = 0
         /// Whether a report to the user is under way. It may be of an end before the last retry.
         var isBeingReported = false
+
+        var group: String? { record?.job.options.group }
 
         /// The receiver: at most one job at a time is sent to it.
         var peer: String {
@@ -287,14 +291,16 @@ struct OutboxLedger {
     mutating func began(
         _ number: JobNumber, _ result: DiskResult, wasOffered: Bool, at now: Moment
     ) -> [Action] {
-        guard case .trying = jobs[number]?.state else { preconditionFailure("job \(number) was not to begin") }
+        guard case .trying(let before) = jobs[number]?.state else {
+            preconditionFailure("job \(number) was not to begin")
+        }
         guard case .record(let record) = result else {
             note(result, of: number, at: now)
             return []
         }
-        set(number, .trying(Attempt(begun: now.uptime)))
+        set(number, .trying(Attempt(begun: now.uptime, party: before.party)))
         jobs[number]?.record = record
-        return [.attempt(record, wasOffered: wasOffered)]
+        return [.attempt(record, wasOffered: wasOffered, before.party)]
     }
 
     mutating func ended(_ number: JobNumber, _ result: OutboxResult) -> [Action] {

@@ -135,7 +135,8 @@ struct OutboxLoop {
             }
             return ledger.read(number, record, at: now)
         case .begin(let number): return begin(number)
-        case .attempt(let record, let wasOffered): attempt(record, wasOffered: wasOffered, &group)
+        case .attempt(let record, let wasOffered, let party):
+            attempt(record, wasOffered: wasOffered, party, &group)
         case .breakOff(let number, let isStalled):
             attempts[number]?.task.cancel()
             guard isStalled else { break }
@@ -221,7 +222,8 @@ struct OutboxLoop {
     }
 
     private mutating func attempt(
-        _ record: OutboxStore.Record, wasOffered: Bool, _ group: inout DiscardingTaskGroup
+        _ record: OutboxStore.Record, wasOffered: Bool, _ party: OutboxParty?,
+        _ group: inout DiscardingTaskGroup
     ) {
         let number = record.number
         engine.logger.debug(
@@ -229,7 +231,7 @@ struct OutboxLoop {
         let cancellation = Cancellation()
         let engine = self.engine
         let task = Task(executorPreference: executor) {
-            await engine.attempt(record, wasOffered: wasOffered, cancellation)
+            await engine.attempt(record, wasOffered: wasOffered, party, cancellation)
         }
         attempts[number] = (task, cancellation)
         group.addTask { engine.mailbox.post(.ended(number, await task.value)) }

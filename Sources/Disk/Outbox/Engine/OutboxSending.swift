@@ -16,8 +16,20 @@ package struct OutboxShipment: Sendable {
     package var wasOffered: Bool
     /// Indices in the job of the items that were offered in `transfer`.
     package var offered: [Int]
+    /// Nil for a job that is sent by itself.
+    package var party: OutboxParty?
     /// Called during sending: bytes handed over, and total bytes (nil if unknown).
     package var progressed: @Sendable (UInt64, UInt64?) -> Void
+}
+
+/// The jobs of one command that are tried together, and one of them.
+package struct OutboxParty: Hashable, Sendable {
+    /// The number of the first one.
+    package var first: JobNumber
+    /// Two or more.
+    package var members: Int
+    /// The place of this one, from 0 on.
+    package var member: Int
 }
 
 /// A step of an attempt that is recorded before the attempt continues.
