@@ -1,4 +1,5 @@
 import Foundation
+import Subprocess
 import Testing
 
 /// Two hosts with an ordinary link and a radio link of Apple's, and a stand-in of a radio backend on the first one.
@@ -87,6 +88,46 @@ struct RadioLab: Sendable {
     /// The hardware address of a host on the radio link.
     func hardwareAddress(of host: String) async throws -> String {
         try await self.host(host).run("cat", ["/sys/class/net/awdl0/address"]).output.trimmingCharacters(in: .newlines)
+    }
+
+    /// Waits until the kitchen listens at the port that backends announce.
+    /// - Returns: its address there, with the zone.
+    func listens() async throws -> String {
+        while try await !kitchen.run("ss", ["-tln"]).output.contains("%awdl0:8771") {}
+        return try await address(of: "kitchen") + "%awdl0"
+    }
+
+    /// Runs a phone on the study that the radio has heard beside `body`, for which there is a file `photo.jpg`.
+    /// - Parameter photo: its bytes.
+    func withPhone(photo: Int, _ body: @Sendable (RunningProgram) async throws -> Void) async throws {
+        try writeScript(RadioScripts.phone, to: lab.folder + "/phone")
+        try Data((0..<photo).map { _ in UInt8.random(in: .min ... .max) }).write(
+            to: URL(fileURLWithPath: lab.folder + "/photo.jpg"))
+        try await set("peers", hardwareAddress(of: "study") + " rssi=?\n")
+        try set("window", "")
+        let words = ["Anna’s iPhone", "iPhone15,2", lab.folder, "0"]
+        _ = try await study.withProgram(lab.folder + "/phone", words, signal: .terminate) { phone in
+            try await phone.transcript.says("listening")
+            try await body(phone)
+        }
+    }
+
+    /// Deletes the kitchen's interface of the radio link, as a backend does when it ends.
+    func removeLink() async throws { try await lab.call(["run", lab.name, "kitchen", "ip", "link", "del", "awdl0"]) }
+
+    /// Makes it anew.
+    func addLink() async throws {
+        let (host, wire) = ("waft-lab.\(lab.name).kitchen", "waft-lab.\(lab.name)..wire")
+        for words in [
+            "-n \(host) link add awdl0 type veth peer name p1-1 netns \(wire)",
+            "-n \(wire) link set p1-1 master b-awdl0 up", "-n \(host) link set awdl0 up",
+        ] {
+            let words = words.split(separator: " ").map(String.init)
+            let outcome = try await Subprocess.run(
+                .name("ip"), arguments: Arguments(words), input: .none, output: .discarded,
+                error: .string(limit: 1 << 16))
+            try #require(outcome.terminationStatus.isSuccess, "ip \(words): \(outcome.standardError)")
+        }
     }
 
     private func host(_ name: String) -> Host { name == "kitchen" ? kitchen : study }
@@ -256,6 +297,21 @@ enum RadioScripts {
         print("seconds %.2f" % (time.monotonic() - began), flush=True)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         os.close(connection.detach())
+        """#
+
+    /// A phone's radio that listens in bursts: its arguments are the seconds that it listens, and those of the pause.
+    static let bursts = #"""
+        #!/bin/bash
+        trap 'ip6tables -w -F; exit' TERM
+        # As a phone's TCP, which sends again soon.
+        echo 1000 >/proc/sys/net/ipv4/tcp_rto_max_ms
+        echo 255 >/proc/sys/net/ipv4/tcp_retries2
+        while :; do
+            for chain in "INPUT -i" "OUTPUT -o"; do ip6tables -w -A $chain awdl0 -j DROP; done
+            sleep "$2" & wait $!
+            ip6tables -w -F
+            sleep "$1" & wait $!
+        done
         """#
 
     /// A program that has the port of the radio link.

@@ -101,6 +101,19 @@ import Testing
         #expect(closed.outcome() == .succeeded)
     }
 
+    @Test("in a hurry a peer that does not answer is waited for a second, however long it would be otherwise")
+    func hurriedAfterwards() throws {
+        var limits = TransportLimits()
+        limits.closeDeadline = .seconds(10)
+        let pair = try HandlerPair.open(limits: limits)
+        let closed = pair.client.channel.close()
+        pair.loop.advanceTime(by: .seconds(5))
+        #expect(closed.outcome() == nil)
+        pair.client.channel.triggerUserOutboundEvent(TLSHurry(), promise: nil)
+        pair.loop.advanceTime(by: .seconds(1))
+        #expect(closed.outcome() == .succeeded)
+    }
+
     @Test("a broken record while closing closes at once")
     func brokenWhileClosing() throws {
         let pair = try HandlerPair.open()

@@ -83,6 +83,12 @@ extension Channel {
         }
     }
 
+    /// Closes the channel, within `TransportLimits.closeDeadline` in all.
+    package func closeInHurry() {
+        triggerUserOutboundEvent(TLSHurry(), promise: nil)
+        close(promise: nil)
+    }
+
     /// The TLS handler of this channel.
     ///
     /// On the channel's event loop only, and only on channels that a `SecureListener` or `SecureDialer` made.

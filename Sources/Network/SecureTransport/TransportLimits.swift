@@ -6,6 +6,8 @@ package struct TransportLimits: Sendable {
     package var drainDeadline: Duration = .seconds(10)
     /// How long it then waits for the peer's close_notify.
     package var closeDeadline: Duration = .seconds(1)
+    /// The most of it that a connection has which is closed in a hurry.
+    static let hurriedCloseDeadline: Duration = .seconds(1)
 
     /// Maximum size of a peer's certificate message, in bytes. A P-256 certificate has about 500.
     package var certificateBytes = 16 * 1024

@@ -21,13 +21,24 @@ extension AirDropEndpoint {
             { self.options.isEnabled ? self.options : nil }, isVisible: { $0 == .everyone },
             hidden: "not visible to everyone"
         ) { _ in
-            try await cycle.bind(Int(AirDropDialect.defaultPort), .airdrop) { [side] in try side.listenerKey() }
+            try await cycle.bind(Int(AirDropDialect.defaultPort)) { configuration(port: $0) }
         } serve: {
             try await self.serve($0, host)
         } announce: {
             await self.announce(port: $0, host)
         }
         await onRadio
+    }
+
+    /// - Parameter host: as in `SecureListener.Configuration`.
+    func configuration(host: String? = nil, port: Int) -> SecureListener.Configuration {
+        var configuration = SecureListener.Configuration(host: host, port: port, profile: .airdrop) { [side] in
+            try side.listenerKey()
+        }
+        // A phone listens in bursts. Between two of them the last answer may have to be sent again; a reset would take it back.
+        configuration.limits.handshakeDeadline = .seconds(30)
+        configuration.limits.closeDeadline = .seconds(10)
+        return configuration
     }
 
     private func serve(_ listener: SecureListener, _ host: ReceivingHost) async throws {
@@ -49,10 +60,11 @@ extension AirDropEndpoint {
         try await listener.run { channel, _ in
             try HTTPServer.configure(channel)
         } onConnection: { connection in
-            await connection.channel.endsByResetOnRadio()
-            await withTaskExecutorPreference(host.threads(connection.place?.isContact == true)) {
-                await server.serve(
-                    connection.output, visitor: Visitor(of: connection), isIdle: { connection.place?.isIdle($0) })
+            await connection.channel.onRadioToo {
+                await withTaskExecutorPreference(host.threads(connection.place?.isContact == true)) {
+                    await server.serve(
+                        connection.output, visitor: Visitor(of: connection), isIdle: { connection.place?.isIdle($0) })
+                }
             }
         }
     }

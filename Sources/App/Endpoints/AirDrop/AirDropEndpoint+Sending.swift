@@ -9,6 +9,7 @@ extension AirDropEndpoint {
     package func send(_ request: SendRequest) async throws(SendError) -> SendReport {
         let (target, offer) = (request.target, request.offer)
         let name = target.airDropName
+        let wasOnRadio = target.isOnRadio
         guard options.isEnabled else { throw SendError(.unreachable, "AirDrop is switched off here") }
         // Exit code 0 would say that it was opened.
         guard request.options.wait != .opened else {
@@ -30,7 +31,10 @@ extension AirDropEndpoint {
         } catch let error as DialError {
             throw SendError(.unreachable, "\(error)")
         } catch {
-            throw SendError(error, to: name)
+            guard wasOnRadio, !target.isOnRadio, !(error is CancellationError) else { throw SendError(error, to: name) }
+            throw SendError(
+                .unreachable, "the radio link to \(name) is gone: \(RadioBackend.interface) has ended",
+                advice: ["open it again, and send once more: waft visible everyone --for 10m"])
         }
     }
 
@@ -72,32 +76,34 @@ extension AirDropEndpoint {
         let connection = try await dialPatiently(peer, within: options.finding)
         if isFirst { observe(.connected(peer.airDropID, name: peer.name)) }
         return try await withTaskExecutorPreference(blocking) {
-            try await HTTPClient.converse(connection) { http in
-                let client = AirDropClient(http, card: side.card, instance: side.instance)
-                if isFirst { observe(.offered(plan.offer)) }
-                let verdict: Verdict
-                do {
-                    let offered = await request.offered(peer.airDropID)
-                    let icon = offered.items.lazy.compactMap(\.preview).first(where: \.isJPEG)
-                    verdict = try await client.ask(plan, icon: icon, timeout: options.answer)
-                } catch let fault as HTTPError where fault == .silence {
-                    throw SendError.unanswered(peer.airDropName, within: options.answer)
+            try await connection.channelBelow.onRadioToo {
+                try await HTTPClient.converse(connection) { http in
+                    let client = AirDropClient(http, card: side.card, instance: side.instance)
+                    if isFirst { observe(.offered(plan.offer)) }
+                    let verdict: Verdict
+                    do {
+                        let offered = await request.offered(peer.airDropID)
+                        let icon = offered.items.lazy.compactMap(\.preview).first(where: \.isJPEG)
+                        verdict = try await client.ask(plan, icon: icon, timeout: options.answer)
+                    } catch let fault as HTTPError where fault == .silence {
+                        throw SendError.unanswered(peer.airDropName, within: options.answer)
+                    }
+                    if isFirst { observe(.answered(verdict)) }
+                    var moved: UInt64 = 0
+                    guard verdict.acceptsAnything else {
+                        return (SendResult(verdict).items, moved)
+                    }
+                    let total = plan.offer.knownSize
+                    let outcome = try await client.upload(
+                        plan, to: flags, timeout: options.silence, stall: options.stall,
+                        cancellation: request.cancellation
+                    ) { bytes in
+                        moved = bytes
+                        observe(.progressed(bytes, of: total, moved: bytes))
+                    }
+                    observe(.settled)
+                    return (outcome.items, moved)
                 }
-                if isFirst { observe(.answered(verdict)) }
-                var moved: UInt64 = 0
-                guard verdict.acceptsAnything else {
-                    return (SendResult(verdict).items, moved)
-                }
-                let total = plan.offer.knownSize
-                let outcome = try await client.upload(
-                    plan, to: flags, timeout: options.silence, stall: options.stall,
-                    cancellation: request.cancellation
-                ) { bytes in
-                    moved = bytes
-                    observe(.progressed(bytes, of: total, moved: bytes))
-                }
-                observe(.settled)
-                return (outcome.items, moved)
             }
         }
     }

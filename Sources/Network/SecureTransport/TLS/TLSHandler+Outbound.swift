@@ -41,7 +41,8 @@ extension TLSHandler {
     {
         guard event is TLSHurry else { return context.triggerUserOutboundEvent(event, promise: promise) }
         isHurried = true
-        if state == .closing, outbound != .ended { scheduleClosing(context) }
+        let isLong = limits.closeDeadline > TransportLimits.hurriedCloseDeadline
+        if state == .closing, outbound != .ended || isLong { scheduleClosing(context) }
         promise?.succeed()
     }
 
@@ -157,10 +158,13 @@ extension TLSHandler {
 
     /// Sets the deadline of the present step of closing.
     private func scheduleClosing(_ context: ChannelHandlerContext) {
-        let isDraining = outbound != .ended && !isHurried
-        schedule(isDraining ? limits.drainDeadline : limits.closeDeadline, context) { handler, context in
-            handler.finishClosing(context)
-        }
+        let deadline =
+            if isHurried {
+                min(limits.closeDeadline, TransportLimits.hurriedCloseDeadline)
+            } else {
+                outbound == .ended ? limits.closeDeadline : limits.drainDeadline
+            }
+        schedule(deadline, context) { handler, context in handler.finishClosing(context) }
     }
 
     /// Closes the channel once both sides have ended their streams.

@@ -70,10 +70,8 @@ extension AirDropEndpoint {
     }
 
     private func bind(_ place: RadioLink) async throws -> SecureListener {
-        var configuration = SecureListener.Configuration(
-            host: "\(place.host)%\(RadioBackend.interface)", port: RadioBackend.port, profile: .airdrop
-        ) { [side] in try side.listenerKey() }
-        configuration.limits.handshakeDeadline = .seconds(30)
+        let configuration = configuration(
+            host: "\(place.host)%\(RadioBackend.interface)", port: RadioBackend.port)
         return try await SecureListener.bind(configuration, group: .singleton, logger: logger)
     }
 
@@ -116,22 +114,41 @@ extension PeerTarget {
     }
 }
 
+/// For phones that listen in bursts: TCP sends again each second, and does not give up before the conversation does.
+///
+/// By the name of the option, in milliseconds. Kernels before 6.15 do not know TCP_RTO_MAX_MS (`linux/tcp.h`): with them a
+/// pause of the phone costs several times its length.
+private let patientTCP: [(name: CInt, value: CInt)] = [(TCP_USER_TIMEOUT, 600_000), (44, 1_000)]
+
 extension Channel {
-    /// Whether the other side is on the radio link.
-    var isOnRadio: Bool {
-        let scope = remoteAddress?.withSockAddr { address, size -> UInt32 in
+    /// Runs a conversation. With a peer on the radio link, it ends when the link is gone, and its socket ends by a reset: a
+    /// phone that has left acknowledges nothing, and would keep it for minutes.
+    func onRadioToo<Result: Sendable>(_ body: () async throws -> Result) async rethrows -> Result {
+        let index = RadioLink.index
+        guard index != 0, scope == index, let socket = self as? any SocketOptionProvider else {
+            return try await body()
+        }
+        try? await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        for (name, value) in patientTCP {
+            try? await socket.unsafeSetSocketOption(level: .tcp, name: .init(rawValue: name), value: value).get()
+        }
+        async let _: Void = closing(withoutLink: index)
+        return try await body()
+    }
+
+    private func closing(withoutLink index: UInt32) async {
+        await RadioLink.gone(index)
+        guard !Task.isCancelled else { return }
+        closeInHurry()
+    }
+
+    /// The zone of the other side's address; nil for one without.
+    private var scope: UInt32? {
+        remoteAddress?.withSockAddr { address, size in
             guard size >= MemoryLayout<sockaddr_in6>.size, address.pointee.sa_family == sa_family_t(AF_INET6) else {
-                return 0
+                return nil
             }
             return UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in6.self).sin6_scope_id
         }
-        return scope != nil && scope != 0 && scope == RadioLink.index
-    }
-
-    /// Lets the socket end by a reset if it is one of the radio link: a phone that has left acknowledges nothing, and
-    /// would keep it for minutes.
-    func endsByResetOnRadio() async {
-        guard isOnRadio, let socket = self as? any SocketOptionProvider else { return }
-        try? await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
     }
 }

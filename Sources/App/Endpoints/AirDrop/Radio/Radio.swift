@@ -88,6 +88,13 @@ package struct RadioLink: Hashable, Sendable {
         return RadioLink(index: address.scope, host: address.host)
     }
 
+    /// Returns when the interface with an index is gone, or the task is cancelled. One that only is down may come back.
+    static func gone(_ index: UInt32) async {
+        guard let changes = LinkChanges() else { return await Patience.wait(for: .seconds(86_400)) }
+        guard Self.index == index else { return }
+        for await _ in changes.stream where Self.index != index { return }
+    }
+
     /// The index of the interface; 0 if there is none.
     package static var index: UInt32 { if_nametoindex(RadioBackend.interface) }
 }
