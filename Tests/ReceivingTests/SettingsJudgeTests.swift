@@ -32,6 +32,10 @@ struct SettingsJudgeTests {
             ("outboxHook", "outboxHook: /etc", "the outbox hook /etc is not an executable file"),
             ("hookReadable", "hookReadable: [/nowhere/x]", "hookReadable: /nowhere/x does not exist"),
             ("hookWritable", "hookWritable: [/var/tmp, /nowhere/x]", "hookWritable: /nowhere/x does not exist"),
+            (
+                "dialects.airdrop.identity", "dialects: {airdrop: {identity: /nowhere/x}}",
+                "the Apple identity is not used: cannot use /nowhere/x/key.pem: No such file or directory; AirDrop goes on"
+            ),
             ("web.certificate", "web: {certificate: /nowhere/x}", "cannot use /nowhere/x: No such file or directory"),
         ])
     func missing(setting: String, line: String, words: String) throws {

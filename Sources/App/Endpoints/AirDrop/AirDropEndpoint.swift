@@ -4,12 +4,11 @@ import Executors
 import HTTPChannel
 import Logging
 import NIOPosix
-package import SecureTransport
+import SecureTransport
 import ServiceManager
 import Settings
 package import Sharing
 import Synchronization
-import SystemCalls
 
 /// AirDrop on the network: HTTP over TLS without a proof of keys, found by mDNS.
 package struct AirDropEndpoint: Endpoint {
@@ -83,22 +82,6 @@ final class AirDropSide: Sendable {
             identity = made
             return made
         }
-    }
-}
-
-/// The Apple identity of the user, which the user has extracted: read where it lies, never copied and never logged.
-package struct AppleIdentity: Sendable {
-    package let identity: Identity
-    /// Apple's record of the addresses that belong to it.
-    package let record: [UInt8]
-
-    private static let recordBytes = 64 << 10
-
-    /// - Parameter folder: with `certificate.pem`, `key.pem` and `validation_record.cms`.
-    /// - Throws: an error with one readable line.
-    package init(_ folder: String) throws {
-        identity = try Identity.load(certificate: folder + "/certificate.pem", key: folder + "/key.pem")
-        record = try SmallFile.read(folder + "/validation_record.cms", limit: Self.recordBytes)
     }
 }
 

@@ -79,8 +79,8 @@ package struct SettingsJudge: Sendable {
             faults.append(fault(.program, ["dialects.airdrop.radio"], "\(error); iPhones do not see this machine"))
         }
         if let folder = settings.airdrop.identity {
-            do { _ = try AppleIdentity(folder) } catch {
-                let words = "the Apple identity in \(folder) cannot be read: \(error); AirDrop goes on without it"
+            do throws(AppleIdentityFault) { _ = try AppleIdentity(folder) } catch {
+                let words = "the Apple identity is not used: \(error); AirDrop goes on without it"
                 faults.append(fault(.program, ["dialects.airdrop.identity"], words))
             }
         }
