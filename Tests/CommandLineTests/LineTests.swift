@@ -87,7 +87,7 @@ private struct Samples {
         var deleted = GroupLine(group, in: .empty)
         deleted.deleted = true
         var onRadio = VisibilityLine("everyone", over: "off")
-        onRadio.radioWords = "iPhones see this machine too"
+        onRadio.take(StatusLine.Radio())
         let decision = try Policy([PolicyRule([], .ask)]).decide(
             offer, from: .contact(contact), PolicySetting(at: time), dayAmount: 0)[0]
         return [
@@ -119,7 +119,7 @@ private struct Samples {
             waitingOffers: 0, activeTransfers: 0, processID: 1, hook: nil)
         var radio = StatusLine.Radio()
         (radio.backend, radio.windowSeconds, radio.obstacles) = ("owl 0.1", 60, ["Wi-Fi is not connected."])
-        (radio.fault, radio.hint) = ("no radio", "connect Wi-Fi")
+        (radio.fault, radio.hint, radio.radioFault) = ("no radio", "connect Wi-Fi", "notNow")
         status.radio = radio
         return [
             SettingLine(SettingKey.all[0], settings) { "\($0.rule)" },

@@ -35,6 +35,8 @@ package struct StatusLine: Line, Codable, Equatable {
         /// Why the window is not open as it should be, and the next step; absent if all is well.
         package var fault: String?
         package var hint: String?
+        /// The kind of fault.
+        package var radioFault: String?
 
         package init() {}
     }
@@ -133,6 +135,9 @@ extension StatusLine.Radio {
         let name = backend.map { " (\($0))" } ?? ""
         return "iPhones see this machine too\(name); meanwhile Wi-Fi may be slower, or pause"
     }
+
+    /// The same for programs; as in `VisibilityLine`.
+    package var state: String { radioFault ?? (visible ? "on" : opening ? "opening" : "off") }
 
     /// More facts for `waft status` and the doctor, in a line.
     package var details: String {

@@ -15,7 +15,9 @@ package struct VisibilityLine: Line, Codable, Equatable {
     /// The stored visibility, if the start options of the running receiver override it.
     package private(set) var visibilityStored: String?
     /// Whether iPhones see this machine too, and if not, why: one line; absent without a radio backend.
-    package var radioWords: String?
+    package private(set) var radioWords: String?
+    /// The same for programs: `on`, `opening`, `off` or the kind of fault.
+    package private(set) var radioState: String?
     /// The end of a temporary visibility: milliseconds since 1970.
     @Unsaid private var end: Int64?
 
@@ -32,6 +34,11 @@ package struct VisibilityLine: Line, Codable, Equatable {
         end = overflow ? .max : sum
         (visibilitySeconds, visibilityThen) = (next.seconds, next.visibility.rawValue)
         visibilityUntil = end.map { LineTime(milliseconds: $0) }
+    }
+
+    /// Takes what the radio does; nil without a backend, and while not everyone sees this receiver.
+    package mutating func take(_ radio: StatusLine.Radio?) {
+        (radioWords, radioState) = (radio?.words, radio?.state)
     }
 
     /// The line of a receiver, which may have kept it for some time, with the seconds that are left now.

@@ -127,7 +127,7 @@ package final class Receiver: Sendable {
                 group.addTask {
                     await parts.door.follow {
                         var line = parts.door.line
-                        line.radioWords = parts.radio.words
+                        line.take(parts.radio.standing)
                         self.events.send(.visibility(line))
                         self.events.send(.contacts)
                         return true

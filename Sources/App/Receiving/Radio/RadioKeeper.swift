@@ -179,10 +179,10 @@ final class RadioKeeper: Sendable {
 extension RadioKeeper: StatusGiving {
     func fill(_ status: inout StatusLine) { status.radio = line(scene) }
 
-    /// Whether iPhones see this machine, in a line; nil while not everyone sees it, or without a backend.
-    var words: String? {
+    /// Nil while not everyone sees this machine, or without a backend.
+    var standing: StatusLine.Radio? {
         let scene = scene
-        return scene.wish == nil && scene.fault == nil ? nil : line(scene)?.words
+        return scene.wish == nil && scene.fault == nil ? nil : line(scene)
     }
 
     /// Nil without a backend.
@@ -201,7 +201,7 @@ extension RadioKeeper: StatusGiving {
             let missing = facts.probe?.missing ?? []
             line.obstacles = missing.isEmpty ? nil : missing
             let fault = scene.fault ?? facts.window.fault ?? placeFault
-            (line.fault, line.hint) = (fault?.description, fault?.hint)
+            (line.fault, line.hint, line.radioFault) = (fault?.description, fault?.hint, fault?.code)
             return line
         }
     }

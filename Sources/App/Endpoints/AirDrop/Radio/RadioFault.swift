@@ -54,6 +54,17 @@ extension RadioFault: CustomStringConvertible {
         }
     }
 
+    /// The kind of fault, for programs.
+    package var code: String {
+        switch self {
+        case .refused: "refused"
+        case .notNow, .endedEarly: "notNow"
+        case .noRadio: "noRadio"
+        case .portTaken: "portTaken"
+        case .untrusted, .missing, .noPkexec, .otherContract, .outOfTime, .malformed, .failed: "backend"
+        }
+    }
+
     /// The next step, one line.
     package var hint: String {
         switch self {
@@ -61,7 +72,7 @@ extension RadioFault: CustomStringConvertible {
         case .noPkexec: "install polkit's pkexec: apt install pkexec"
         case .refused: "start Waft in a session at the machine itself, or allow the backend's action in polkit"
         case .notNow: "connect Wi-Fi; Waft tries again by itself"
-        case .noRadio: "see which cards work: the page iPhones"
+        case .noRadio: "see which cards work: UsingIPhones.md in share/doc/waft"
         case .otherContract: "update Waft or the backend"
         case .outOfTime, .malformed, .failed:
             "update the backend, or do without: waft config set dialects.airdrop.radio off"

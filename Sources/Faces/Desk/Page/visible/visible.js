@@ -1,5 +1,5 @@
 // Who can see this machine: one control with its countdown.
-import {$, alarm, call, changed, choices, eachSecond, h, icon, inTurn, lasting, on, put, select, shown, store, t,
+import {$, alarm, call, changed, choices, eachSecond, h, icon, inTurn, lasting, on, put, select, store, t,
 	tellFault, update} from "/parts.js";
 
 let ticking = new AbortController();
@@ -31,7 +31,7 @@ export function visibleChoice(name, signal) {
 		for (const input of buttons.querySelectorAll("input")) input.checked = input.value === now?.visibility;
 		const seen = now ? t("seen-" + now.visibility) : "";
 		put(note, now?.until ? t("visibleThen", {seen, time: countdown(), then: t("visible-" + now.visibilityThen)})
-			: seen, now?.radioWords && " " + shown(now.radioWords));
+			: seen, now?.radioState && " " + t("radio-" + now.radioState));
 	};
 	time.onchange = () => store.visibility?.visibility === "everyone" && choose("everyone");
 	on("visibility", draw, signal);
