@@ -35,19 +35,22 @@ struct InteropLab: Sendable {
     let folder: String
 
     /// Makes a lab, calls `body`, and always removes the lab and all its processes.
-    /// - Parameter linkLocal: the hosts that have link-local addresses only.
+    /// - Parameters:
+    ///   - linkLocal: the hosts that have link-local addresses only.
+    ///   - link: the name of the interface; `awdl0` is a radio link of Apple's.
     static func with(
-        linkLocal: [String] = ["kitchen", "study"], _ body: @Sendable (InteropLab) async throws -> Void
+        linkLocal: [String] = ["kitchen", "study"], link: String = "eth0",
+        _ body: @Sendable (InteropLab) async throws -> Void
     ) async throws {
         let folder = "/tmp/waft-interop-\(UInt64.random(in: 0...UInt64.max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let lab = InteropLab(name: "i\(UInt32.random(in: 0...UInt32.max))", folder: folder)
         do {
-            try await lab.call(["up", lab.name, "--hosts", "kitchen,study", "--avahi", "none"])
+            try await lab.call(["up", lab.name, "--hosts", "kitchen,study", "--links", link, "--avahi", "none"])
             for host in linkLocal {
                 for words in [
-                    ["-4", "addr", "flush", "dev", "eth0"], ["-6", "addr", "flush", "dev", "eth0", "scope", "global"],
+                    ["-4", "addr", "flush", "dev", link], ["-6", "addr", "flush", "dev", link, "scope", "global"],
                 ] {
                     try await lab.call(["run", lab.name, host, "ip"] + words)
                 }

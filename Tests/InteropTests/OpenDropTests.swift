@@ -10,16 +10,18 @@ struct OpenDropTests {
     private static let largeBytes = 200_000_000
 
     /// Searches until a receiver of this name is found.
-    private func find(_ name: String, _ lab: InteropLab, home: String) async throws {
-        for _ in 0..<10 where try await isFound(name, lab, home: home) { return }
+    private func find(_ name: String, _ lab: InteropLab, home: String, on link: String = "eth0") async throws {
+        for _ in 0..<10 where try await isFound(name, lab, home: home, on: link) { return }
         Issue.record("OpenDrop never found \(name)")
     }
 
     /// Searches once. OpenDrop stores the receivers that it finds in its home.
-    private func isFound(_ name: String, _ lab: InteropLab, home: String) async throws -> Bool {
+    private func isFound(
+        _ name: String, _ lab: InteropLab, home: String, on link: String = "eth0"
+    ) async throws -> Bool {
         let path = home + "/.opendrop/discover.last.json"
         try? FileManager.default.removeItem(atPath: path)
-        let search = ["timeout", "--foreground", "-s", "INT", "4", Programs.opendrop, "find", "-i", "eth0"]
+        let search = ["timeout", "--foreground", "-s", "INT", "4", Programs.opendrop, "find", "-i", link]
         _ = try await lab.run("study", search, environment: ["HOME": home], in: home)
         let report = FileManager.default.contents(atPath: path) ?? Data()
         return String(decoding: report, as: UTF8.self).contains("\"name\": \"\(name)\"")
@@ -58,6 +60,39 @@ struct OpenDropTests {
                     "kitchen", [Programs.waft, "history", "--json"], environment: kitchen)
                 #expect(history.output.split(separator: "\n").count == names.count + 1)
                 #expect(history.output.split(separator: "\n").allSatisfy { $0.contains("\"via\":\"airdrop\"") })
+            }
+        }
+    }
+
+    @Test("over a radio link of Apple's, OpenDrop sends a file to this receiver, and gets one from here")
+    func radioLink() async throws {
+        try await InteropLab.with(link: "awdl0") { lab in
+            let (home, arrived) = (try lab.home("study"), try lab.home("study", "arrived"))
+            let own = try lab.home("kitchen")
+            let kitchen = ["WAFT_HOME": own + "/.waft", "WAFT_NAME": "Kitchen"]
+            for place in [home, own] {
+                try "a note".write(toFile: place + "/note.txt", atomically: true, encoding: .utf8)
+            }
+            try await lab.running(
+                "kitchen", [Programs.waft, "receive", "--accept", "everyone", "--json"], environment: kitchen,
+                sign: "\"ready\""
+            ) {
+                try await find("Kitchen", lab, home: home, on: "awdl0")
+                let sent = try await lab.run(
+                    "study", [Programs.opendrop, "send", "-i", "awdl0", "-r", "0", "-f", "note.txt"],
+                    environment: ["HOME": home], in: home)
+                #expect((sent.output + sent.errors).contains("successful"), "\(sent.errors)")
+                #expect(Samples.areEqual(home + "/note.txt", own + "/.waft/Documents/Inbox/note.txt"))
+            }
+            try await lab.running(
+                "study", [Programs.opendrop, "receive", "-i", "awdl0", "-n", "Bob"], environment: ["HOME": home],
+                in: arrived, sign: nil
+            ) {
+                let sent = try await lab.run(
+                    "kitchen", [Programs.waft, "send", "--to", "bob", "--timeout", "60", "note.txt"],
+                    environment: kitchen, in: own)
+                #expect(sent.exit == 0, "\(sent.errors)")
+                #expect(Samples.areEqual(own + "/note.txt", arrived + "/note.txt"))
             }
         }
     }
