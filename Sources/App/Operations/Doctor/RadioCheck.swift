@@ -17,8 +17,8 @@ struct RadioCheck: DoctorCheck {
             guard let backend = try RadioBackend.find(scene.settings.airdrop.radio) else {
                 return [
                     .ok(
-                        "no radio backend is in /usr/lib/omdrop, and iPhones look on Apple's radio links only; "
-                            + "see UsingIPhones.md")
+                        "iPhones do not see this machine: that needs a radio backend, such as omdrop-owl, in "
+                            + "/usr/lib/omdrop; see UsingIPhones.md in share/doc/waft")
                 ]
             }
             return try await findings(scene, backend)
@@ -67,7 +67,7 @@ struct RadioCheck: DoctorCheck {
 
     static func window(_ status: RadioStatus, heard: Int, answered: Int) -> DoctorFinding {
         let time = status.remaining.map { ", \($0) s left" } ?? ""
-        let peers = "\(heard) peers heard, \(answered) answered"
+        let peers = "\(heard) peer\(heard == 1 ? "" : "s") heard, \(answered) answered"
         guard status.isProven || heard > 0 else {
             return .warning(
                 "the window is open\(time); nothing was received yet",

@@ -3,15 +3,20 @@ package enum TypedName {
     /// The characters of a name in a list.
     package static let shownLength = 64
 
-    /// Whether a typed text means the name; case does not matter.
+    /// Whether a typed text means the name; case does not matter, and neither does the form of an apostrophe.
     ///
     /// It also holds for names that are shown alike: several peers can be meant. The name of a contact means the contact, so
     /// callers look for one first.
     package static func means(_ typed: String, _ name: String) -> Bool {
-        let typed = typed.lowercased()
-        if name.lowercased() == typed { return true }
+        let typed = folded(typed)
+        if folded(name) == typed { return true }
         let forms = [ofStranger(name), ShownText.peerName(name), name].map { ShownText.line($0, limit: shownLength) }
-        return (forms + [ShownText.escaped(name)]).contains { $0.lowercased() == typed }
+        return (forms + [ShownText.escaped(name)]).contains { folded($0) == typed }
+    }
+
+    /// Phones name themselves with a typographic apostrophe, which few keyboards have.
+    private static func folded(_ text: String) -> String {
+        String(text.lowercased().map { $0 == "\u{2019}" ? "'" : $0 })
     }
 
     /// Whether a text can be a name with something escaped or left out by `ShownText`.
