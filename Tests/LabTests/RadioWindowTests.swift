@@ -48,21 +48,26 @@ struct RadioWindowTests {
     private struct Case: Sendable {
         var knobs: [String: String]
         var says: String
+        var state: String
     }
 
     private static let cases = [
         Case(
             knobs: ["start.exit": "3", "start.say": "Wi-Fi isn't connected.\n"],
-            says: "the radio is not available now: Wi-Fi isn't connected."),
-        Case(knobs: ["start.exit": "4"], says: "no radio: the backend found no Wi-Fi card"),
-        Case(knobs: ["start.exit": "5"], says: "iPhones see this machine too"),
-        Case(knobs: ["start.exit": "126"], says: "polkit does not let this user start the radio"),
-        Case(knobs: ["start.exit": "1", "start.say": "\u{1B}[2Jevil\n"], says: #"failed at "start": \u{1B}[2Jevil"#),
+            says: "the radio is not available now: Wi-Fi isn't connected.", state: "notNow"),
+        Case(knobs: ["start.exit": "4"], says: "no radio: the backend found no Wi-Fi card", state: "noRadio"),
+        Case(knobs: ["start.exit": "5"], says: "iPhones see this machine too", state: "on"),
+        Case(knobs: ["start.exit": "126"], says: "polkit does not let this user start the radio", state: "refused"),
+        Case(
+            knobs: ["start.exit": "1", "start.say": "\u{1B}[2Jevil\n"], says: #"failed at "start": \u{1B}[2Jevil"#,
+            state: "backend"),
         Case(
             knobs: [
                 "probe": #"{"backend":"x","version":"9","contract":"9.0","hardware":true,"missing":[]}"#
-            ], says: "speaks contract 9.0"),
-        Case(knobs: ["probe": String(repeating: "garbage\n", count: 100_000)], says: "is not understood"),
+            ], says: "speaks contract 9.0", state: "backend"),
+        Case(
+            knobs: ["probe": String(repeating: "garbage\n", count: 100_000)], says: "is not understood",
+            state: "backend"),
     ]
 
     @Test("that does not open says why in the answer and in the status, and the receiver receives meanwhile")
@@ -75,6 +80,8 @@ struct RadioWindowTests {
                     let answer = try await radio.waft("visible", "everyone", "--for", "10m")
                     #expect(answer.contains(test.says), "\(test.knobs.keys): \(answer)")
                     #expect(try await radio.waft("status").contains(test.says))
+                    let line = try await radio.waft("visible", "--json")
+                    #expect(line.contains("\"radioState\":\"\(test.state)\""), "\(line)")
                     try await radio.waft("visible", "contacts")
                     for knob in test.knobs.keys { try radio.set(knob, nil) }
                 }
