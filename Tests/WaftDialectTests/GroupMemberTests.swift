@@ -145,7 +145,8 @@ struct GroupMemberTests {
                 try await control.has(0)
                 #expect(member.reception.cancel(sender.offer.transfer))
                 try await control.heard.first { $0 == .leaving }
-                #expect(try await control.answers.element(1)?.code == .cancelled)
+                let answer = try await control.answers.element(1)
+                #expect(answer?.code == .cancelled && answer?.message == "the other side has cancelled the transfer")
             }
             #expect(try await member.end(of: sender.offer.transfer)?.code == .cancelled)
         }
@@ -263,6 +264,55 @@ struct GroupMemberTests {
         }
     }
 
+    @Test("a next that never reads holds a member up to its ring only, and a new place frees it")
+    func deafNext() async throws {
+        try await Self.run { first in
+            try await Self.run { deaf in
+                let sender = GroupSender(size: 140 * GroupLimits.blockBytes)
+                let ring = GroupLimits().ring
+                try await sender.control(first) { a in
+                    try await sender.control(deaf) { b in
+                        // Without digests it reads nothing.
+                        b.place(1, GroupSender.previous(2, WaftLoopback.other))
+                        a.place(2, GroupSender.previous(1), try GroupSender.next(2, deaf))
+                        a.digests(0..<sender.blocks.count, of: sender)
+                        try await sender.link(to: first, 1) { link in
+                            try await link.heard.element(1)
+                            link.blocks(sender.blocks)
+                            try await first.news.first { if case .passesOn = $0 { true } else { false } }
+                            try await a.has(ring)
+                            let most = a.heard.all.map { if case .beat(let has) = $0 { has } else { 0 } }.max()
+                            #expect(most == ring)
+                            a.place(3, GroupSender.previous(1))
+                            try await a.has(sender.blocks.count)
+                            a.endChain()
+                            #expect(try await a.answers.element(1) == nil)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(
+        "a sender that names this machine, a port of the system, or 10,000 places ends its member",
+        arguments: [
+            (Place.Next.hostile(.v4(0x7F00_0001), 9_000), 1, GroupError.dial(.loopback)),
+            (.hostile(.v4(0xC000_0207), 22), 1, .dial(.port(22))),
+            (.hostile(.v4(0xC000_0207), 9_000), 10_000, .tooManyPlaces),
+        ])
+    func hostilePlaces(next: Place.Next, count: Int, fault: GroupError) async throws {
+        try await Self.run { member in
+            let sender = GroupSender(size: 300_000)
+            try await sender.control(member) { control in
+                for epoch in 1...Epoch(count) { control.place(epoch, GroupSender.previous(1), next) }
+                try await member.news.first { if case .ended(_, _, .fault(fault)) = $0 { true } else { false } }
+                #expect(try await member.end(of: sender.offer.transfer)?.code == .interrupted)
+                try await control.ended.element(1)
+            }
+        }
+    }
+
     @Test("a new next in the middle gets all blocks from the ring")
     func otherNext() async throws {
         try await Self.run { first in
@@ -337,6 +387,24 @@ struct GroupPlacesTests {
         #expect(!reserve(3))
         places.leave(group)
         #expect(reserve(3))
+    }
+
+    @Test("peers that hold all places keep nobody from a stream of its own")
+    func squatters() async throws {
+        try await WaftLoopback.run(mayRelay: true) { member in
+            for peer in [WaftLoopback.other, WaftLoopback.third] {
+                let verdict = try await member.offer(GroupSender(size: 300_000).offer, as: peer)
+                #expect(verdict.mayRelay)
+            }
+            let sources = [MemorySource.file("image.iso", GroupStreamTests.bytes(2_000_000))]
+            var offer = Offer(of: sources)
+            offer.group = OfferedGroup(id: GroupID(), members: 3)
+            let verdict = try await member.offer(offer)
+            #expect(verdict.acceptsAnything && !verdict.mayRelay)
+            offer.transfer = TransferID()
+            let result = try await member.send(sources, offer: offer)
+            #expect(result.items.map(\.word) == ["stored"])
+        }
     }
 
     @Test("a place whose offer is over is free again")

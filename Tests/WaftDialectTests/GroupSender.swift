@@ -215,3 +215,10 @@ extension Digest {
     /// Never asked for.
     fileprivate static var none: Digest { preconditionFailure("the message has no digests") }
 }
+
+extension Place.Next {
+    /// A next member as a hostile sender names it.
+    static func hostile(_ address: NetworkAddress, _ port: UInt16) -> Place.Next {
+        Place.Next(link: 2, peer: .sample(9), token: GroupSender.token(2), addresses: [address], port: port)
+    }
+}

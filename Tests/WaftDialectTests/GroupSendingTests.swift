@@ -38,20 +38,28 @@ struct GroupSendingTests {
     }
 
     /// Offers to one receiver, and takes part.
+    /// - Parameter isBusy: the receiver has no place for its control connection any more.
     private func take(
-        _ number: Int, of group: GroupSending, _ receiver: WaftLoopback, _ sources: [any ItemSource]
+        _ number: Int, of group: GroupSending, _ receiver: WaftLoopback, _ sources: [any ItemSource], isBusy: Bool
     ) async throws -> Outcome {
         defer { group.left(number) }
         return try await receiver.client { client in
             var offer = Offer(items: sources.map(\.offered), senderName: "attic", dialect: .waft)
             offer.group = group.offered
             let verdict = try await client.offer(offer, timeout: .seconds(60))
+            if isBusy {
+                // The place of a peer is that of its last group.
+                var other = Offer(of: [MemorySource.file("other", [1])])
+                other.group = OfferedGroup(id: GroupID(), members: 3)
+                #expect(try await receiver.offer(other).mayRelay)
+            }
             let before = (1...2).contains(number) ? Self.peers[number - 1] : WaftLoopback.peer
             let location = GroupSending.Location(
                 addresses: [.v4(0xC000_0207)], port: UInt16(try receiver.port(for: before)), scope: nil)
             let member = GroupSending.Member(
-                number, Self.peers[number], at: number < 3 ? location : nil, offer, verdict, memory: SendMemory(),
-                cancellation: cancellation, timeout: .seconds(60), stall: .seconds(60)
+                number, Self.peers[number], at: number < 3 || isBusy ? location : nil, offer, verdict,
+                memory: SendMemory(), cancellation: cancellation,
+                timeout: .seconds(60), stall: .seconds(60)
             ) { _ in }
             do {
                 guard let result = try await group.join(member, by: client) else { return .alone }
@@ -65,7 +73,7 @@ struct GroupSendingTests {
     }
 
     private func outcomes(
-        _ group: GroupSending, _ receivers: [WaftLoopback], _ sources: [any ItemSource]
+        _ group: GroupSending, _ receivers: [WaftLoopback], _ sources: [any ItemSource], busy: Int? = nil
     ) async throws -> [Outcome] {
         try await withThrowingTaskGroup(of: (Int, Outcome)?.self) { tasks in
             tasks.addTask {
@@ -73,7 +81,7 @@ struct GroupSendingTests {
                 return nil
             }
             for (number, receiver) in receivers.enumerated() {
-                tasks.addTask { (number, try await take(number, of: group, receiver, sources)) }
+                tasks.addTask { (number, try await take(number, of: group, receiver, sources, isBusy: number == busy)) }
             }
             var outcomes = Array(repeating: Outcome.left, count: receivers.count)
             for try await case (let number, let outcome)? in tasks { outcomes[number] = outcome }
@@ -102,6 +110,16 @@ struct GroupSendingTests {
             let group = group(sources, members: 4)
             let outcomes = try await outcomes(group, receivers, sources)
             #expect(outcomes == [.sent(true), .sent(true), .sent(true), .alone])
+        }
+    }
+
+    @Test("a receiver that refuses its control connection is left out, and the others are a chain")
+    func busy() async throws {
+        try await receivers(4) { receivers in
+            let sources: [any ItemSource] = [MemorySource.file("image.iso", GroupStreamTests.bytes(2_000_000))]
+            let group = group(sources, members: 4)
+            let outcomes = try await outcomes(group, receivers, sources, busy: 3)
+            #expect(outcomes == [.sent(true), .sent(true), .sent(true), .left])
         }
     }
 

@@ -77,7 +77,7 @@ struct GroupConversation {
         switch error {
         // The task is cancelled when this receiver is being stopped.
         case SecureStreamError.interrupted where Task.isCancelled: .receiverStopped
-        case SecureStreamError.interrupted where reception.isCancelled(transfer): TransferError(ending: .user)
+        case SecureStreamError.interrupted where reception.isCancelled(transfer): .cancelledByReceiver
         case let cancelled as Cancelled: cancelled.reason
         // The bytes that have come are kept: the sender has proved its key.
         case let fault as TransferError: TransferError(.interrupted, fault.message)

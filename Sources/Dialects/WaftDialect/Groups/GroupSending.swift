@@ -294,7 +294,9 @@ package final class GroupSending: Sendable {
     /// Whether nothing more passes the control connection of a member.
     private func isOver(_ member: Int, isAnswered: Bool) -> Bool {
         state.withLock { state in
-            switch state.ledger.members[member].state {
+            // What the member has just said may have an answer.
+            guard state.seats[member].frames.readableBytes == 0 else { return false }
+            return switch state.ledger.members[member].state {
             case .asked, .ready, .placed: isAnswered
             case .whole: isAnswered && state.ledger.chains.allSatisfy { !$0.contains(member) }
             case .declined, .received: isAnswered

@@ -46,6 +46,9 @@ extension ItemVerdict {
         ItemVerdict(.expired, reason: cause.words, cause: cause)
     }
 
+    /// The receiver's user has cancelled a transfer that was accepted, in words for the sender.
+    static let cancelledByReceiver = ItemVerdict(.declined, reason: "the other side has cancelled the transfer")
+
     /// The user's refusal, in words for the sender.
     package static let no = ItemVerdict(.declined, reason: EndCause.user.words)
 
@@ -78,6 +81,9 @@ extension ItemVerdict.Answer {
 extension TransferError {
     /// The receiver's program ended.
     package static let receiverStopped = TransferError(ending: .receiverStopped)
+    /// The receiver's user has cancelled the transfer, in words for the sender.
+    package static let cancelledByReceiver = TransferError(
+        .cancelled, ItemVerdict.cancelledByReceiver.reason, cause: .user)
     /// The sender ended its transfer.
     package static let senderCancelled = TransferError(ending: .senderCancelled)
 

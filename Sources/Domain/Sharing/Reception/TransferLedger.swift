@@ -108,7 +108,7 @@ struct TransferLedger {
         let id = offer.transfer
         let before = Admission.refused(ItemVerdict(.declined, reason: "this transfer was offered before", cause: .rule))
         if waiting[id] != nil { return before }
-        if cancelled.contains(id) { return .refused(Self.cancelledHere) }
+        if cancelled.contains(id) { return .refused(.cancelledByReceiver) }
         if let accepted = accepted[id], accepted.claim.peer != peer, accepted.expires > now { return before }
         if let finished = finished[id] {
             guard finished.peer == peer, finished.receipt.items.count == offer.items.count else { return before }
@@ -181,7 +181,6 @@ struct TransferLedger {
             ?? receiving.values.first { $0.claim.peer == peer }?.turn ?? CommitTurn()
     }
 
-    private static let cancelledHere = ItemVerdict(.declined, reason: "the other side has cancelled the transfer")
     private static let stopping = ItemVerdict(
         .busy, reason: EndCause.receiverStopped.words, cause: .receiverStopped)
 
