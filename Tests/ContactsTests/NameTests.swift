@@ -21,6 +21,11 @@ struct NameTests {
         #expect(try name(left) != name(right))
     }
 
+    @Test("a group without a name is told a group's name", arguments: ["", "@"])
+    func emptyGroup(text: String) {
+        #expect(refusal { _ = try ContactName(ofGroup: text) } == "a group's name has 1 to 63 bytes")
+    }
+
     @Test(
         "an impossible name is refused with a printable line",
         arguments: [

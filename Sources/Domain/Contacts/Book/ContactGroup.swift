@@ -20,7 +20,7 @@ extension ContactName {
     /// The name of a group, with or without the mark.
     /// - Throws: `ContactError` `unfit`.
     package init(ofGroup text: String) throws(ContactError) {
-        try self.init(text.first == ContactGroup.mark ? String(text.dropFirst()) : text)
+        try self.init(text.first == ContactGroup.mark ? String(text.dropFirst()) : text, of: "a group")
     }
 }
 
