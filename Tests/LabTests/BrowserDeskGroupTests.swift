@@ -67,6 +67,18 @@ extension BrowserDeskTests {
                         try await browser.wait(for: "Attic", in: "main .transfer .wrong")
                         try await browser.wait(
                             "document.querySelector('main .transfer .said')?.textContent.includes('Attic: ')")
+                        let yes = try await stage.host("attic").run(
+                            arguments: ["contacts", "set", "kitchen", "--policy", "accept"])
+                        #expect(yes.exit == 0, "\(yes.errors)")
+                        // Only those that did not get it are asked again.
+                        try await desk.click("again", in: "main .transfer.wrong ")
+                        try await browser.wait(
+                            "document.querySelector('main .transfer.wrong') === null"
+                                + " && document.querySelectorAll('main .transfer.good').length === 2")
+                        #expect(FileManager.default.contents(atPath: members[0].inbox + "/note.bin") == contents)
+                        var asked: [Int] = []
+                        for member in members { asked.append(await member.log.count("answered")) }
+                        #expect(asked == [3, 2, 2])
                         try await desk.show("room")
 
                         let deleted = try await desk.host.run(arguments: words + ["delete"])

@@ -26,6 +26,8 @@ final class BrowserSending: Sendable {
         var to: String?
         /// A group of contacts, without its mark: each member gets the items.
         var group: String?
+        /// Those of the group that get the items, by their ids; nil for all.
+        var members: [String]?
         /// Whether a code is shown, and the machine that proves to know it is the peer.
         var byCode: Bool?
         /// Whether the items wait in the outbox for a peer that is away.
@@ -170,7 +172,8 @@ final class BrowserSending: Sendable {
         let waft = try host.strict()
         let options = try waft.sendOptions(subject: wanted.subject, isAwaited: wanted.wait == "opened")
         let group = try wanted.group.map { name throws(WaftError) in try waft.contacts.recipients(["@" + name]) }
-        let peers = group ?? [wanted.to ?? ""]
+        let peers = group?.filter { wanted.members?.contains($0) ?? true } ?? [wanted.to ?? ""]
+        guard !peers.isEmpty else { throw WaftError(.inputMissing, "none of these is in the group") }
         if wanted.queue == true {
             let items = QueuedItems(
                 sources, paths: wanted.paths ?? [], texts: wanted.text.map { [$0] } ?? [],

@@ -136,10 +136,14 @@ export async function stream(things, more, {each, signal, unreadable}) {
 	}});
 }
 
+// A group with those that did not get everything; a peer is always itself.
+const rest = (peer, {results}) => !peer.members ? peer : {...peer,
+	members: peer.members.filter(({id}) => !results.some(r => r.item === id && okay(r)))};
+
 // Sends to a peer or a group; to a peer that is away, by the outbox.
 export function send(peer, things, subject) {
-	const transfer = begin(peer, things, () => send(peer, things, subject)),
-		to = peer.members ? {group: peer.name} : {to: target(peer)};
+	const transfer = begin(peer, things, () => send(rest(peer, transfer), things, subject)),
+		to = peer.members ? {group: peer.name, members: peer.members.map(({id}) => id)} : {to: target(peer)};
 	// LocalSend names each file of a folder before it is there.
 	const queue = peer.away || /^local/.test(peer.via) && things.blobs.some(i => i.kind === "tree");
 	follow(things, {...to, wait: waitOf(peer), queue, subject}, transfer.stop, transfer);
