@@ -95,6 +95,12 @@ class Room:
         threading.Thread(target=process.stdout.read, daemon=True).start()
         self.running[host] = process
 
+    def dial(self, host, way):
+        """Lets what a host sends to new connections to receivers be lost (INSERT), or not (DELETE): it dials no other one."""
+        for table in ["iptables", "ip6tables"]:
+            subprocess.run(self.at(host, table, "-w", f"--{way.lower()}", "OUTPUT", "-p", "tcp", "--syn", "--dport", PORT,
+                                   "-j", "DROP"), check=True)
+
     def stop(self, host, how=signal.SIGTERM):
         self.running[host].send_signal(how)
         self.running[host].wait()
@@ -126,11 +132,21 @@ def private(pid):
 class Fault:
     """Something that happens to one receiver: before the sending, in its middle, and when all others have everything."""
 
-    def __init__(self, before=None, middle=None, after=None, ends=None, fails=False):
+    def __init__(self, before=None, middle=None, after=None, ends=None, fails=False, parts=False):
         nothing = lambda room, host: None
         self.before, self.middle, self.after = before or nothing, middle or nothing, after or nothing
-        # What makes the host as it was before. Whether the host gets nothing in the end.
-        self.ends, self.fails = ends or nothing, fails
+        # What makes the host as it was before. Whether the host gets nothing in the end. Whether the one after it gets
+        # the rest on a stream of its own, too.
+        self.ends, self.fails, self.parts = ends or nothing, fails, parts
+
+
+def liar(room):
+    """The variables of a relay that changes one byte, in the middle of what it passes on."""
+    library = os.path.join(room.places.disk, "liar.so")
+    if not os.path.exists(library):
+        source = os.path.join(room.places.root, "Scripts/bench.d/liar.c")
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source, "-lssl"], check=True)
+    return {"LD_PRELOAD": library, "LIE_AT": str((room.size >> 17) + 1)}
 
 
 FAULTS = {
@@ -145,19 +161,25 @@ FAULTS = {
     "one declines": Fault(before=lambda room, host: room.waft(host, "contacts", "set", room.sender, "--policy", "decline"),
                           ends=lambda room, host: room.waft(host, "contacts", "set", room.sender, "--policy", "accept"),
                           fails=True),
+    "a relay that lies in one byte": Fault(before=lambda room, host: room.restart(host, **liar(room)),
+                                           ends=lambda room, host: room.restart(host), parts=True),
+    "one that reaches no other": Fault(before=lambda room, host: room.dial(host, "INSERT"),
+                                       ends=lambda room, host: room.dial(host, "DELETE")),
 }
 
 
 def sending(room, size, *words, to=None, fault=None):
-    """One sending, of contents that nobody has yet. `wall` is until all but the faulty one have everything, and `all` until
+    """One sending, of contents that nobody has yet. `wall` is until all but the faulty ones have everything, and `all` until
     the sender ends; `times` is what left the sender, in sizes of the contents."""
     def measure():
         path = os.path.join(room.places.memory, "group.bin")
         with open(path, "wb") as file:
             for _ in range(0, size, MEGABYTE):
                 file.write(os.urandom(min(MEGABYTE, size - file.tell())))
-        victim = room.names[len(room.names) // 2] if fault else None
-        waiting = set(to or room.names) - {victim}
+        victim, room.size = room.names[len(room.names) // 2] if fault else None, size
+        parted = room.names[room.names.index(victim) + 1] if fault and fault.parts else None
+        late = {victim, parted} & set(to or room.names)
+        waiting = set(to or room.names) - late
         if fault:
             fault.before(room, victim)
         sent, got = room.counter(room.sender, "tx"), victim and room.counter(victim, "rx")
