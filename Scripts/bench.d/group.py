@@ -178,8 +178,7 @@ def sending(room, size, *words, to=None, fault=None):
                 file.write(os.urandom(min(MEGABYTE, size - file.tell())))
         victim, room.size = room.names[len(room.names) // 2] if fault else None, size
         parted = room.names[room.names.index(victim) + 1] if fault and fault.parts else None
-        late = {victim, parted} & set(to or room.names)
-        waiting = set(to or room.names) - late
+        waiting = set(to or room.names) - {victim, parted}
         if fault:
             fault.before(room, victim)
         sent, got = room.counter(room.sender, "tx"), victim and room.counter(victim, "rx")

@@ -14,7 +14,7 @@ struct GroupFaultTests {
         try await GroupRoom.with(rate: "50mbit") { room in
             let victim = try #require(room.members["cellar"])
             async let result = room.send("--timeout", "3")
-            _ = try await victim.log.first("progress")
+            _ = try await victim.log.first("progress") { ($0.bytes ?? 0) > 2_500_000 }
             kill(victim.process.value, signal)
             let (exit, stored) = (try await result.exit, GroupRoom.stored(try await result))
             #expect(exit != 0)
@@ -53,9 +53,7 @@ struct GroupFaultTests {
             let words = ["-shared", "-fPIC", "-o", library, Programs.root + "/Scripts/bench.d/liar.c", "-lssl"]
             let built = try await Host(home: folder).run("/usr/bin/cc", words)
             try #require(built.exit == 0, "\(built.errors)")
-            let environment = [
-                "cellar": ["LD_PRELOAD": library, "LIE_AT": "20"], "garage": ["WAFT_LOG_LEVEL": "notice"],
-            ]
+            let environment = ["cellar": ["LD_PRELOAD": library, "LIE_AT": "20"]]
             try await GroupRoom.with(environment: environment, rate: "100mbit") { room in
                 let before = try await room.sent()
                 let result = try await room.send()
@@ -63,11 +61,8 @@ struct GroupFaultTests {
                 #expect(result.exit == 0 && GroupRoom.stored(result) == GroupRoom.names, "\(result)")
                 #expect(try room.having() == GroupRoom.names)
                 // The garage comes after the cellar. It gets the rest by itself, and the kitchen stays in the chain.
-                let garage = try #require(room.members["garage"])
-                try await garage.log.error(containing: "a link of a group failed")
-                #expect(await garage.log.errors.contains("wrong"))
-                let left = try await garage.log.first("failed")
-                #expect(left.reason == "the sender goes on without the group")
+                let left = try await room.members["garage"]?.log.first("failed")
+                #expect(left?.reason == "the sender goes on without the group")
                 for name in ["attic", "cellar", "kitchen"] {
                     #expect(await room.members[name]?.log.count("failed") == 0)
                 }
