@@ -101,9 +101,9 @@ struct LogLinesTests {
             ReceiverEvent.reception(
                 .judged(offer, Verdict(all: .no, count: 1, digest: .xxh3_128), from: .sample(1))),
             .reception(.judged(offer, Verdict(all: .privateRule, count: 1, digest: .xxh3_128), from: .sample(1))),
-            .reception(.stored(arrival)), .reception(.opened(arrival, HandlerAnswer(.yes, exitCode: 0))),
+            .reception(.stored([arrival])), .reception(.opened(arrival, HandlerAnswer(.yes, exitCode: 0))),
         ] {
-            ReceiverLog.write(event.news(book), contactCount: 1, to: kept.logger)
+            event.news(book) { ReceiverLog.write($0, contactCount: 1, to: kept.logger) }
         }
         let lines = kept.lines.withLock { $0 }
         #expect(lines.count == 4)

@@ -205,7 +205,7 @@ struct EventRelayTests {
         let arrival = Arrival(
             number: ArrivalNumber(7), facts: facts,
             stored: StoredItem(name: try SafeName("file-0"), path: "/in/file-0"))
-        relay.see(.reception(.stored(arrival)))
+        relay.see(.reception(.stored([arrival])))
         relay.see(.reception(.opened(arrival, HandlerAnswer(.no, exitCode: 1))))
         relay.see(.reception(.opened(arrival, HandlerAnswer(.none))))
         relay.see(.reception(.progressed(offer.transfer, from: friend, received: 1, of: 2)))

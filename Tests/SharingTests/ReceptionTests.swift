@@ -73,15 +73,15 @@ struct Receiver {
 
     /// The events of a kind, as words.
     var words: [String] {
-        events.all.map { event in
+        events.all.flatMap { event in
             switch event {
-            case .offered: "offered"
-            case .judged: "judged"
-            case .began: "began"
-            case .progressed: "progressed"
-            case .stored: "stored"
-            case .opened: "opened"
-            case .ended: "ended"
+            case .offered: ["offered"]
+            case .judged: ["judged"]
+            case .began: ["began"]
+            case .progressed: ["progressed"]
+            case .stored(let arrivals): arrivals.map { _ in "stored" }
+            case .opened: ["opened"]
+            case .ended: ["ended"]
             }
         }
     }

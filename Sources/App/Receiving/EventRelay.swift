@@ -78,13 +78,15 @@ final class EventRelay: Sendable {
 
     /// Sends an event that a display in this process sees as it is.
     private func send(_ event: ReceiverEvent) {
-        switch event.news(book) {
-        case .ready(let line):
-            ready.withLock { $0 = line }
-            tell(.ready(line))
-        case .arrival(let line, _): tell(.arrival(line))
-        case .moved(let line): tell(.progress(line))
-        default: break
+        event.news(book) { news in
+            switch news {
+            case .ready(let line):
+                ready.withLock { $0 = line }
+                tell(.ready(line))
+            case .arrival(let line, _): tell(.arrival(line))
+            case .moved(let line): tell(.progress(line))
+            default: break
+            }
         }
     }
 
@@ -99,10 +101,10 @@ final class EventRelay: Sendable {
 
     /// An item has left the Inbox.
     func left(_ arrival: Arrival, _ departure: Departure) {
-        guard isWatched(), case .arrival(let line, _) = ReceiverEvent.reception(.stored(arrival)).news(book) else {
-            return
+        guard isWatched() else { return }
+        ReceiverEvent.reception(.stored([arrival])).news(book) { news in
+            if case .arrival(let line, _) = news { tell(.arrival(line.left(departure))) }
         }
-        tell(.arrival(line.left(departure)))
     }
 
     private func sender(_ offer: Offer, _ peer: PeerID) -> PersonFields {

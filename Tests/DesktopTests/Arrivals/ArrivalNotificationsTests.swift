@@ -76,7 +76,7 @@ struct ArrivalNotificationsTests {
     private func arrive(_ names: String...) {
         let id = TransferID()
         for (index, name) in names.enumerated() {
-            arrivals.see(.stored(.sample(Int64(index + 1), name, item: index, of: id)))
+            arrivals.see(.stored([.sample(Int64(index + 1), name, item: index, of: id)]))
         }
         arrivals.see(.ended(id, .none, .none, .none))
     }

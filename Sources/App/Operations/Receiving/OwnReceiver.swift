@@ -38,7 +38,7 @@ extension Waft {
         let (book, throttle) = (home.contactBook(), Throttle())
         return { event in
             if case .reception(.progressed) = event, !throttle.isDue() { return }
-            see(event.news(book))
+            event.news(book, see)
         }
     }
 

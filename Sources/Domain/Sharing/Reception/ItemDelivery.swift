@@ -21,12 +21,19 @@ final class ItemDelivery: Sendable {
     /// Whether any handler will be asked about an item. A liar is handed to no handler: it stays in the Inbox, marked.
     func takes(_ facts: ArrivalFacts) -> Bool { facts.content?.outcome != .lying && delivery.takes(facts) }
 
+    /// Items of one event: a copy of a whole batch would take memory.
+    private static let toldAtOnce = 64
+
     /// Items are in the Inbox.
     func arrived(_ arrivals: [IncomingTransfer.StoredArrival]) {
         transfers.with { ledger in
             for stored in arrivals { ledger.note(stored: stored.arrival) }
         }
-        for stored in arrivals { events.tell(.stored(stored.arrival)) }
+        var rest = arrivals[...]
+        while !rest.isEmpty {
+            events.tell(.stored(rest.prefix(Self.toldAtOnce).map(\.arrival)))
+            rest = rest.dropFirst(Self.toldAtOnce)
+        }
         deliver(arrivals.filter(\.awaitsDelivery).map(\.arrival))
     }
 

@@ -13,7 +13,8 @@ package final class Reception: Sendable {
         /// The contents of accepted items begin.
         case began(Offer, from: PeerID)
         case progressed(TransferID, from: PeerID, received: UInt64, of: UInt64)
-        case stored(Arrival)
+        /// Items of one transfer that are in the Inbox now; at least one.
+        case stored([Arrival])
         case opened(Arrival, HandlerAnswer)
         /// Once for each acceptance, also if its contents have not come; not for one that waits when the receiver stops.
         case ended(TransferID, from: PeerID, Receipt, TransferError?)

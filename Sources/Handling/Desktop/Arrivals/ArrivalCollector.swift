@@ -42,12 +42,13 @@ struct ArrivalCollector {
     /// - Returns: the items of a transfer that is complete now; nil if none is, or if there is nothing to tell.
     mutating func see(_ event: Reception.Event, at now: ContinuousClock.Instant) -> ArrivalGroup? {
         switch event {
-        case .stored(let arrival):
-            let key = Key(transfer: arrival.transfer, peer: arrival.peer)
+        case .stored(let arrivals):
+            guard let first = arrivals.first else { return nil }
+            let key = Key(transfer: first.transfer, peer: first.peer)
             guard !shownElsewhere.contains(key) else { return nil }
             var transfer = transfers.removeValue(forKey: key) ?? Transfer()
-            transfer.stored.append((arrival.number, arrival.itemNumber))
-            if transfer.kept.count < ArrivalGroup.keptItems { transfer.kept.append(arrival) }
+            transfer.stored += arrivals.map { ($0.number, $0.itemNumber) }
+            transfer.kept += arrivals.prefix(ArrivalGroup.keptItems - transfer.kept.count)
             transfers[key] = transfer
             return nil
         case .opened(let arrival, let answer):
