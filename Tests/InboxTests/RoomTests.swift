@@ -58,6 +58,7 @@ struct RoomTests {
             let inbox = try FileInbox(path: disk + "/Inbox", reserve: .bytes(0))
             #expect(try inbox.freeRoom() > 1 << 20)
             let staged = try inbox.stagedFile("text")
+            try staged.rest()
             let remount = UInt(MS_REMOUNT) | UInt(MS_RDONLY)
             try #require(mount("none", disk, nil, remount, nil) == 0)
             #expect(

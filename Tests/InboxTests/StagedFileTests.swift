@@ -229,12 +229,16 @@ struct StagedFileTests {
         #expect(faultCode { try tree.beginFile(try entry(nil)) } == .unsafeName)
     }
 
-    @Test("holds no descriptor once it has ended, and two while it is written")
+    @Test("holds no descriptor while it waits for the commit, and two while it is written")
     func descriptors() throws {
         let inbox = try inbox()
         let before = openDescriptors(below: folder.path)
         var items: [any StagedItem] = []
-        for _ in 0..<50 { items.append(try inbox.stagedFile("x")) }
+        for _ in 0..<50 {
+            let file = try inbox.stagedFile("x")
+            try file.rest()
+            items.append(file)
+        }
         for _ in 0..<50 {
             let tree = try inbox.stagedTree()
             try tree.makeFolder(try place("a"))

@@ -2,6 +2,7 @@ import CLinuxShims
 import Digests
 import Glibc
 import Sharing
+import Synchronization
 import SystemCalls
 import UniformTypes
 
@@ -87,9 +88,12 @@ enum ExtendedAttributes {
 }
 
 extension StagedFiles {
-    func label(_ facts: ArrivalFacts) {
-        let flags = O_RDONLY | O_NONBLOCK
-        guard let file = try? staging.opening.open(name, below: staging.folder.raw, flags: flags) else { return }
-        ExtendedAttributes.set(Provenance.attributes(facts, at: time(nil)), on: file.raw)
+    func label(_ facts: ArrivalFacts) throws(TransferError) {
+        let attributes = Provenance.attributes(facts, at: time(nil))
+        try state.withLock { state throws(TransferError) in
+            guard state.phase == .writing, let item = try? open(&state) else { return }
+            ExtendedAttributes.set(attributes, on: item)
+            try closeItem(&state)
+        }
     }
 }

@@ -94,7 +94,7 @@ extension StagedFiles {
         let fresh = staging.freshName("renewed")
         let makingRoom = { [staging] in staging.partials.removeOldest() }
         do {
-            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+            let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
             let raw = try systemCall { openat(staging.folder.raw, fresh, flags, entry.executable ? 0o555 : 0o444) }
             var file = WritingFile(
                 FileDescriptor(owning: raw), entry: entry, displayPath: display(entry.path), received: 0,

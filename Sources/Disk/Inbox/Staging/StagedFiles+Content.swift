@@ -6,14 +6,14 @@ import Synchronization
 import SystemCalls
 
 // Contents are checked on a descriptor of our own before they are visible in the Inbox: no program can swap the file
-// between the check and the move.
+// between the check and the move. As a rule it is the one that has written them.
 extension StagedFiles {
     /// Under the lock: a discarded item is not checked, because its name may be another item's by then.
     func contentVerdict(on claim: ContentClaim) throws(TransferError) -> ContentVerdict? {
         let found = state.withLock { state -> Result<ContentVerdict?, TransferError> in
             guard state.phase == .writing else { return .failure(Self.goneFault) }
             do throws(TransferError) {
-                return .success(try verdict(on: claim, chunkKey: state.chunkKey))
+                return .success(try verdict(on: claim, &state))
             } catch {
                 return .failure(error)
             }
@@ -21,22 +21,22 @@ extension StagedFiles {
         return try found.get()
     }
 
-    private func verdict(on claim: ContentClaim, chunkKey: SecretBytes?) throws(TransferError) -> ContentVerdict? {
+    private func verdict(on claim: ContentClaim, _ state: inout State) throws(TransferError) -> ContentVerdict? {
         guard let checker, !isTree else { return nil }
         do {
-            let file = try staging.opening.open(name, below: staging.folder.raw, flags: O_RDONLY | O_NONBLOCK)
+            let file = try open(&state)
             var status = stat()
-            try systemCall { fstat(file.raw, &status) }
+            try systemCall { fstat(file, &status) }
             let verdict: ContentVerdict
             if let sealing {
                 let sealed = try SealedFile.open(
-                    FileDescriptor.copy(of: file.raw), sealing.keys, chunkKey: chunkKey)
+                    FileDescriptor.copy(of: file), sealing.keys, chunkKey: state.chunkKey)
                 verdict = claim.verdict(by: checker, size: sealed.size) { try? sealed.bytes(at: $0, count: $1) }
             } else {
                 let size = UInt64(max(0, status.st_size))
-                verdict = claim.verdict(by: checker, descriptor: file.raw, size: size)
+                verdict = claim.verdict(by: checker, descriptor: file, size: size)
             }
-            if verdict.outcome == .lying { try quarantine(file.raw, status, verdict) }
+            if verdict.outcome == .lying { try quarantine(file, status, verdict) }
             return verdict
         } catch {
             let cause = error as? SystemError ?? SystemError(EIO)

@@ -15,7 +15,8 @@ extension StagedFiles {
             // The kernel applies the umask (or the folder's default ACL): this needs no second call, and no race to
             // find the umask out. A mode that forbids writing does not bind the descriptor that creates the file.
             let mode: mode_t = entry.executable ? 0o555 : 0o444
-            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+            // To be read too: for the check of its contents.
+            let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
             var file: WritingFile
             do throws(SystemError) {
                 let raw = try replacing(entry.path, name, in: folder.raw, state) { () throws(SystemError) in
@@ -73,10 +74,11 @@ extension StagedFiles {
             let entry = file.entry
             var end: WritingFile.End
             do throws(SystemError) {
-                end = try file.end { staging.partials.removeOldest() }
+                end = try file.end(staysOpen: !isTree) { staging.partials.removeOldest() }
             } catch {
                 throw .disk("cannot write", display, error, on: staging.folder.raw)
             }
+            state.item = end.open.take()
             if let sealing { try note(&end, entry, sealing, &state) }
             guard let rest = end.rest else { return }
             do throws(WriteBehindQueue.WriteError) {

@@ -9,7 +9,7 @@ import SystemCalls
 
 /// One item in the staging folder: a file, or a folder with contents.
 ///
-/// It keeps open only the file that is being written, the folder of the last write and at most
+/// It keeps open only the file that is being written or checked, the folder of the last write and at most
 /// `WriteBehindQueue.maximumFiles` small files. So thousands of small files in a few folders need no path lookup each, and
 /// thousands of items no descriptor each.
 final class StagedFiles: StagedItem {
@@ -104,6 +104,8 @@ final class StagedFiles: StagedItem {
     struct State: ~Copyable {
         var phase = Phase.writing
         var file: WritingFile?
+        /// The item's own file or folder: a file stays open from its end until it has its label.
+        var item: FileDescriptor?
         var folder: (path: SafeRelativePath?, open: OpenFolder)?
         var entryCount = 0
         /// Bytes written since the last check of the free room.
@@ -171,13 +173,8 @@ extension StagedFiles {
             guard isTree || state.entryCount == 1 else {
                 throw TransferError(.unexpected, "the item has no contents yet")
             }
-            do throws(WriteBehindQueue.WriteError) {
-                try behind.finish()
-            } catch {
-                throw fault(error)
-            }
+            try close(&state)
             state.phase = .taken
-            state.folder = nil
             return Contents(entryCount: state.entryCount + (isTree ? 1 : 0), places: state.places)
         }
     }
@@ -185,12 +182,36 @@ extension StagedFiles {
     func rest() throws(TransferError) {
         try state.withLock { state throws(TransferError) in
             try check(state)
-            do throws(WriteBehindQueue.WriteError) {
-                try behind.finish()
-            } catch {
-                throw fault(error)
-            }
-            state.folder = nil
+            try close(&state)
+        }
+    }
+
+    private func close(_ state: inout State) throws(TransferError) {
+        do throws(WriteBehindQueue.WriteError) {
+            try behind.finish()
+        } catch {
+            throw fault(error)
+        }
+        try closeItem(&state)
+        state.folder = nil
+    }
+
+    /// Opens the item's own file or folder for reading, unless it is open.
+    /// - Returns: its descriptor, which `closeItem` closes.
+    func open(_ state: inout State) throws(SystemError) -> Int32 {
+        if let item = state.item?.raw { return item }
+        let item = try staging.opening.open(name, below: staging.folder.raw, flags: O_RDONLY | O_NONBLOCK)
+        let raw = item.raw
+        state.item = consume item
+        return raw
+    }
+
+    func closeItem(_ state: inout State) throws(TransferError) {
+        guard let item = state.item.take() else { return }
+        do throws(SystemError) {
+            try item.close()
+        } catch {
+            throw .disk("cannot write", display(nil), error, on: staging.folder.raw)
         }
     }
 
@@ -222,6 +243,7 @@ extension StagedFiles {
             if let file = state.file.take() { breakOff(file) }
             // Parts that were not written are fetched again.
             try? behind.finish()
+            state.item = nil
             state.folder = nil
             state.phase = .gone
             return isKept || state.entryCount > 0
@@ -246,6 +268,7 @@ extension StagedFiles {
             defer { state.phase = .gone }
             state.file = nil
             behind.abandon()
+            state.item = nil
             state.folder = nil
             return state.phase != .gone
         }

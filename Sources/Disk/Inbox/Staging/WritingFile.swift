@@ -203,7 +203,9 @@ struct WritingFile: ~Copyable {
     }
 
     /// The end of a file.
-    struct End {
+    struct End: ~Copyable {
+        /// The file, which is written and still open; nil for one that is closed or to be written.
+        var open: FileDescriptor?
         /// The gathered contents, which are still to be written; nil for a file that is written.
         var rest: WriteBehindQueue.File?
         /// The digest of a file that was sealed from its first byte on.
@@ -213,7 +215,8 @@ struct WritingFile: ~Copyable {
     }
 
     /// Ends the writing.
-    consuming func end(makingRoom: () -> Bool) throws(SystemError) -> End {
+    /// - Parameter staysOpen: whether the file is not closed.
+    consuming func end(staysOpen: Bool = false, makingRoom: () -> Bool) throws(SystemError) -> End {
         var end = End()
         if let contents = gathered.take() {
             let (entry, displayPath) = (entry, displayPath)
@@ -231,7 +234,7 @@ struct WritingFile: ~Copyable {
         if roomTaken, !isComplete { ftruncate(descriptor.raw, off_t(written)) }
         // The sender chooses the time. If the file system cannot store it, the contents are still good.
         _ = FileTimes.set(entry.modified, of: descriptor.raw)
-        try descriptor.close()
+        if staysOpen { end.open = consume descriptor } else { try descriptor.close() }
         return end
     }
 }

@@ -13,11 +13,11 @@ extension WholeItem {
     mutating func prepare(_ offer: Offer, _ verdict: Verdict, from peer: PeerID) throws(TransferError) {
         do throws(TransferError) {
             try lookInto(offer.items[number], verdict.items[number])
+            try staged.label(facts(offer, verdict, from: peer))
         } catch {
             if error.isResumable { staged.keep() } else { staged.discard() }
             throw error
         }
-        staged.label(facts(offer, verdict, from: peer))
     }
 
     private mutating func lookInto(_ offered: OfferedItem, _ verdict: ItemVerdict) throws(TransferError) {

@@ -56,8 +56,9 @@ package protocol StagedItem: AnyObject, Sendable {
     /// the commit.
     /// - Throws: `storage` if it cannot be sealed or read.
     func sealedDigests(of contents: ContentDigests) throws(TransferError) -> SealedDigests?
-    /// Writes the origin of the whole item into its attributes, as far as the disk can keep them.
-    func label(_ facts: ArrivalFacts)
+    /// Writes the origin of the whole item into its attributes, as far as the disk can keep them, and closes its file.
+    /// - Throws: `noRoom`, `storage` for bytes that were still to be written.
+    func label(_ facts: ArrivalFacts) throws(TransferError)
     /// Ends the writing and keeps the contents under the key; discards them if there is no key or nothing was written.
     /// Can be called at any time before the commit.
     func keep()
@@ -71,7 +72,7 @@ extension StagedItem {
     /// For items that are never sealed.
     package func sealedDigests(of contents: ContentDigests) throws(TransferError) -> SealedDigests? { nil }
     /// For items without attributes.
-    package func label(_ facts: ArrivalFacts) {}
+    package func label(_ facts: ArrivalFacts) throws(TransferError) {}
     /// For items that hold nothing open.
     package func rest() throws(TransferError) {}
 }
