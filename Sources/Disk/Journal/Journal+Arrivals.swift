@@ -9,8 +9,15 @@ extension Journal {
             guard place.isKept else { throw JournalAccessError(Self.placeLost, code: .noRoom) }
             return try changing("could not record the arriving items") { database in
                 let insertion = try database.cachedStatement(sql: ArrivalRow.insertion)
+                // One for all items of an offer, as a rule.
+                var (annotation, json) = ([String: String](), "{}")
                 return try arrivals.map { arrival in
-                    try insertion.execute(arguments: try ArrivalRow.arguments(arrival, at: time, self.dialects))
+                    if arrival.facts.annotation != annotation {
+                        annotation = arrival.facts.annotation
+                        json = try WrittenText.json(annotation)
+                    }
+                    try insertion.execute(
+                        arguments: ArrivalRow.arguments(arrival, annotation: json, at: time, self.dialects))
                     return ArrivalNumber(database.lastInsertedRowID)
                 }
             }
@@ -31,7 +38,9 @@ extension Journal {
                     try JournalReader.isThere(holder, in: database)
                 else { return nil }
                 try database.cachedStatement(sql: ArrivalRow.insertion)
-                    .execute(arguments: try ArrivalRow.arguments(arrival, at: time, self.dialects))
+                    .execute(
+                        arguments: ArrivalRow.arguments(
+                            arrival, annotation: try WrittenText.json(facts.annotation), at: time, self.dialects))
                 let number = ArrivalNumber(database.lastInsertedRowID)
                 try database.cachedStatement(
                     sql: "UPDATE arrivals SET again = ?, stored_name = ?, stored_path = ? WHERE number = ?"
@@ -55,12 +64,22 @@ extension Journal {
         }
     }
 
+    /// Names for one statement of `known`: it takes memory for each.
+    private static let namesAtOnce = 1_000
+
     package func known(_ names: Set<SafeName>, from peer: PeerID) throws(JournalError) -> Set<SafeName> {
         try reading("could not look for earlier items") { database in
-            let peer = peer.bareText
             let statement = try database.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM arrivals WHERE name = ? AND peer = ? AND stored_name IS NOT NULL)")
-            return try names.filter { try Bool.fetchOne(statement, arguments: [$0.text, peer]) == true }
+                sql: "SELECT value FROM json_each(?) WHERE EXISTS "
+                    + "(SELECT 1 FROM arrivals WHERE name = value AND peer = ? AND stored_name IS NOT NULL)")
+            var (found, rest) = (Set<String>(), names.map(\.text)[...])
+            while !rest.isEmpty {
+                let part = Array(rest.prefix(Self.namesAtOnce))
+                rest = rest.dropFirst(part.count)
+                try found.formUnion(
+                    String.fetchCursor(statement, arguments: [try WrittenText.json(part), peer.bareText]))
+            }
+            return names.filter { found.contains($0.text) }
         }
     }
 

@@ -26,12 +26,14 @@ enum ArrivalRow {
         """
 
     /// The values of `insertion`.
+    /// - Parameter annotation: that of the arrival, as JSON.
     static func arguments(
-        _ arrival: IntendedArrival, at time: WallTime, _ dialects: DialectTable
-    ) throws -> StatementArguments {
+        _ arrival: IntendedArrival, annotation: String, at time: WallTime, _ dialects: DialectTable
+    ) -> StatementArguments {
         let facts = arrival.facts
         let state: DeliveryState = arrival.isDelivered ? .waiting : .none
-        let values: [DatabaseValue?] = [
+        // Of this type: GRDB reads an array of any other through a key path, which takes as long as SQLite.
+        let values: [(any DatabaseValueConvertible)?] = [
             facts.transfer.text.databaseValue, facts.itemNumber.databaseValue, facts.itemsInOffer.databaseValue,
             facts.item.kind.rawValue.databaseValue, facts.item.name.text.databaseValue,
             facts.item.type.identifier.databaseValue,
@@ -39,7 +41,7 @@ enum ArrivalRow {
             // 0 if the sender of a tree does not know the number: no item has 0 entries.
             Int64(bitPattern: facts.item.entries ?? 0).databaseValue, Int64(bitPattern: facts.size).databaseValue,
             facts.digest.description.databaseValue, facts.peer.bareText.databaseValue,
-            WrittenText.value(facts.senderName), try WrittenText.json(facts.annotation).databaseValue,
+            WrittenText.value(facts.senderName), annotation.databaseValue,
             facts.content?.outcome.rawValue.databaseValue, facts.content?.contentType?.identifier.databaseValue,
             facts.content.map { WrittenText.value($0.explanation) },
             arrival.identity.map { Int64(bitPattern: $0.device).databaseValue },
