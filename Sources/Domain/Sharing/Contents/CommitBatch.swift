@@ -165,7 +165,7 @@ struct CommitBatch {
     /// arrivals and deliveries), then the Inbox, then the journal again (settled). After a crash between the last two,
     /// the items are found by identity.
     private mutating func store() -> [StoredArrival] {
-        let intended = whole.map { item in
+        var intended = whole.map { item in
             let facts = item.facts(offer, verdict, from: peer)
             return IntendedArrival(
                 facts: facts, identity: nil, isDelivered: item.lack == nil && storage.isDelivered(facts))
@@ -176,10 +176,8 @@ struct CommitBatch {
                 item.staged, as: item.offered(in: offer).name, in: verdict.items[item.number].destination.folder)
         }
         let results = storage.inbox.commit(items) { identities throws(TransferError) in
-            numbers = try storage.journal.intend(
-                zip(intended, identities).map { arrival, identity in
-                    IntendedArrival(facts: arrival.facts, identity: identity, isDelivered: arrival.isDelivered)
-                })
+            for (index, identity) in zip(intended.indices, identities) { intended[index].identity = identity }
+            numbers = try storage.journal.intend(intended)
         }
         // If the journal could not be written, nothing was moved, and all results are failures.
         let outcomes = zip(numbers, results).map { (number: $0, stored: try? $1.get()) }

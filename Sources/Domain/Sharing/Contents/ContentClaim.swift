@@ -18,12 +18,12 @@ package struct ContentClaim: Hashable, Sendable {
         self.init(kind: item.kind, type: item.type, admittedAs: admittedAs)
     }
 
-    /// Leading bytes that are compared with a shortcut: one more than in the longest shortcut.
-    private static let startBytes = InternetShortcut.maximumFileBytes + 1
+    /// Leading bytes of a URL, which are compared with a shortcut: one more than in the longest shortcut.
+    private var startBytes: Int { kind == .url ? InternetShortcut.maximumFileBytes + 1 : 0 }
 
     /// The verdict on an open file; see `ContentChecker.check`.
     package func verdict(by checker: ContentChecker, descriptor: Int32, size: UInt64) -> ContentVerdict {
-        checker.check(descriptor: descriptor, size: size, startBytes: Self.startBytes) { content, start in
+        checker.check(descriptor: descriptor, size: size, startBytes: startBytes) { content, start in
             verdict(on: content, start, checker)
         }
     }
@@ -32,14 +32,14 @@ package struct ContentClaim: Hashable, Sendable {
     package func verdict(
         by checker: ContentChecker, size: UInt64, reading: @escaping (UInt64, Int) -> [UInt8]?
     ) -> ContentVerdict {
-        checker.check(size: size, reading: reading, startBytes: Self.startBytes) { content, start in
+        checker.check(size: size, reading: reading, startBytes: startBytes) { content, start in
             verdict(on: content, start, checker)
         }
     }
 
     /// The verdict on content in memory.
     package func verdict(by checker: ContentChecker, bytes: [UInt8]) -> ContentVerdict {
-        checker.check(bytes: bytes, startBytes: Self.startBytes) { content, start in
+        checker.check(bytes: bytes, startBytes: startBytes) { content, start in
             verdict(on: content, start, checker)
         }
     }
