@@ -1,12 +1,26 @@
+private import DequeModule
 import Glibc
-import Synchronization
+private import Synchronization
 
-/// Writes texts to descriptors, in their order. A paused terminal or a slow reader delays only its thread.
+/// Writes texts to descriptors, in their order: those that wait for one descriptor together, as each writing wakes its
+/// reader. A paused terminal or a slow reader delays only its thread.
 package final class OutputThread: Sendable {
+    private struct Piece {
+        var descriptor: Int32
+        var text: @Sendable () -> String
+        var ended: @Sendable (Int32) -> Void
+        /// Bytes for which it counts.
+        var count: Int
+    }
+
     /// Bytes that may wait; beyond that, callers wait too: nothing is dropped.
     private static let maximumWaiting = 4 << 20
 
     private let thread: SerialThread
+    /// The pieces in their order; the thread has work as long as there are any.
+    private let pieces = Mutex(Deque<Piece>())
+    /// Bytes of the pieces that are written together.
+    private static let maximumTogether = 128 << 10
     /// Bytes handed over and not written yet. Not under a lock: it would be held while the thread is woken, and the thread
     /// would wait for it.
     private let waiting = Atomic(0)
@@ -23,10 +37,31 @@ package final class OutputThread: Sendable {
         _ ended: @escaping @Sendable (Int32) -> Void
     ) {
         waiting.add(count, ordering: .relaxed)
-        thread.enqueue {
-            ended(Self.write(text(), to: descriptor))
-            self.waiting.subtract(count, ordering: .relaxed)
+        let isFirst = pieces.withLock { pieces in
+            pieces.append(Piece(descriptor: descriptor, text: text, ended: ended, count: count))
+            return pieces.count == 1
         }
+        if isFirst { thread.enqueue { self.writePieces() } }
+    }
+
+    private func writePieces() {
+        while let together = pieces.withLock({ Self.takeTogether(&$0) }) {
+            let failure = Self.write(together.reduce(into: "") { $0 += $1.text() }, to: together[0].descriptor)
+            for piece in together {
+                piece.ended(failure)
+                waiting.subtract(piece.count, ordering: .relaxed)
+            }
+        }
+    }
+
+    private static func takeTogether(_ pieces: inout Deque<Piece>) -> [Piece]? {
+        guard let first = pieces.popFirst() else { return nil }
+        var (together, count) = ([first], first.count)
+        while let next = pieces.first, next.descriptor == first.descriptor, count + next.count <= maximumTogether {
+            together.append(pieces.removeFirst())
+            count += next.count
+        }
+        return together
     }
 
     /// Waits while too much waits.
