@@ -286,6 +286,18 @@ struct ConformanceTests {
         }
     }
 
+    @Test("a service that is being announced when an interface goes is announced on the others", arguments: likes)
+    func goneInterface(pair: Pair) async throws {
+        try await between(pair, options: ["--links", "eth0,eth1"]) { lab, kitchen, study in
+            try await kitchen.publish("abc")
+            try await kitchen.tell("publish def _waft._tcp def 4711 v=1")
+            try await lab.run("kitchen", "ip", "link", "delete", "eth1")
+            #expect(try await kitchen.answer()?.event == "published")
+            try await study.tell("browse _waft._tcp")
+            try await study.hears("updated", "def")
+        }
+    }
+
     @Test("two hundred services are all found, and all seen to go", arguments: likes)
     func many(pair: Pair) async throws {
         try await between(pair) { _, kitchen, study in

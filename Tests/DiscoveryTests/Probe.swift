@@ -96,6 +96,9 @@ actor Probe {
         try await hears(event) { $0.instance == instance }
     }
 
+    /// The next answer to a command, whatever it is.
+    func answer() async throws -> Report? { try await nextReport(isNews: false) }
+
     /// Publishes a service, and returns the name in force.
     @discardableResult
     func publish(_ instance: String, port: UInt16 = 4711, txt: String = "v=1") async throws -> String {

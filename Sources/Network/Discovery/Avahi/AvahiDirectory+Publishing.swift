@@ -35,6 +35,12 @@ final class AnnouncedService {
         announcements = [:]
         addresses = [:]
     }
+
+    /// Ends the announcements that are not known to the network yet.
+    func withdrawUnestablished() {
+        announcements = announcements.filter(\.value.isEstablished)
+        addresses = addresses.filter(\.value.isEstablished)
+    }
 }
 
 extension AvahiDirectory {

@@ -182,6 +182,8 @@ extension AvahiDirectory {
             connect()
         } else {
             responder?.networkChanged(to: network.snapshot)
+            // avahi-core (0.8) never ends an announcement whose probes were under way on an interface that went.
+            publications.values.forEach { $0.withdrawUnestablished() }
             announceAll()
             establishAll()
         }
