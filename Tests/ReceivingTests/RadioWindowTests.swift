@@ -13,7 +13,7 @@ struct RadioWindowTests {
     private func open(_ wish: RadioWindow.Wish) -> RadioWindow {
         var window = RadioWindow()
         _ = window.next(wish, at: start)
-        window.started(wish, nil, at: start)
+        window.started(nil, at: start)
         return window
     }
 
@@ -24,7 +24,7 @@ struct RadioWindowTests {
         #expect(window.next(tenMinutes, at: start) == .start(tenMinutes) && window.mayBeOpen)
         #expect(tenMinutes.seconds(at: at(1) - .milliseconds(1)) == 600 && tenMinutes.seconds(at: at(1)) == 599)
         #expect(tenMinutes.seconds(at: at(700)) == 1 && RadioWindow.Wish().seconds(at: start) == nil)
-        window.started(tenMinutes, nil, at: start)
+        window.started(nil, at: start)
         #expect(window.isOpen && window.isSettled(for: tenMinutes))
         #expect(window.next(tenMinutes, at: start) == .wait(until: at(1)))
         #expect(window.next(nil, at: at(2)) == .stop)
@@ -57,7 +57,7 @@ struct RadioWindowTests {
         var pauses: [Duration] = []
         for _ in 0..<6 {
             #expect(window.next(tenMinutes, at: now) == .start(tenMinutes))
-            window.started(tenMinutes, .notNow("no Wi-Fi"), at: now)
+            window.started(.notNow("no Wi-Fi"), at: now)
             #expect(window.isSettled(for: tenMinutes) && window.fault == .notNow("no Wi-Fi") && !window.mayBeOpen)
             guard case .wait(let again?) = window.next(tenMinutes, at: now) else { break }
             pauses.append(again - now)
@@ -71,17 +71,56 @@ struct RadioWindowTests {
     func refused() {
         var window = RadioWindow()
         _ = window.next(tenMinutes, at: start)
-        window.started(tenMinutes, .refused, at: start)
+        window.started(.refused, at: start)
         #expect(window.next(tenMinutes, at: at(500)) == .wait(until: nil))
         let later = RadioWindow.Wish(end: at(1_200))
         #expect(window.next(later, at: at(500)) == .start(later))
+    }
+
+    @Test("that was refused is asked for again after the same choice, and no old fault is told meanwhile")
+    func chosenAgain() {
+        for isWished in [true, false] {
+            let wish = isWished ? RadioWindow.Wish() : nil
+            var window = isWished ? RadioWindow() : open(RadioWindow.Wish())
+            _ = window.next(wish, chosen: 1, at: start)
+            if isWished { window.started(.refused, at: start) } else { window.stopped(.refused, at: start) }
+            #expect(window.next(wish, chosen: 1, at: at(9_000)) == .wait(until: nil))
+            #expect(window.isSettled(for: wish, chosen: 1) && !window.isSettled(for: wish, chosen: 2))
+            #expect(window.next(wish, chosen: 2, at: at(9_000)) == (isWished ? .start(RadioWindow.Wish()) : .stop))
+            #expect(window.fault == nil && !window.isSettled(for: wish, chosen: 2))
+        }
+    }
+
+    @Test("that was open before another start failed, or may have been opened by it, is closed when the wish ends")
+    func openBefore() {
+        let later = RadioWindow.Wish(end: at(1_200))
+        for failure in [RadioFault.notNow(""), .malformed("start"), .refused] {
+            var window = open(tenMinutes)
+            #expect(window.next(later, at: at(1)) == .start(later))
+            window.started(failure, at: at(1))
+            #expect(window.mayBeOpen && window.next(nil, at: at(2)) == .stop)
+        }
+        var window = RadioWindow()
+        _ = window.next(tenMinutes, at: start)
+        #expect(window.isStarting)
+        window.started(.malformed("start"), at: start)
+        #expect(!window.isStarting && window.next(nil, at: start) == .stop)
+    }
+
+    @Test("whose interface is gone is opened again")
+    func withoutLink() throws {
+        let seen = try RadioStatus(Array(#"{"visible":true}"#.utf8))
+        var window = open(tenMinutes)
+        window.looked(seen, .noLink, at: at(1))
+        #expect(window.fault == .noLink && window.mayBeOpen && !window.isOpen)
+        #expect(window.next(tenMinutes, at: at(11)) == .start(tenMinutes))
     }
 
     @Test("that did not answer while it opened may be open: it is closed when the wish ends")
     func silent() {
         var window = RadioWindow()
         _ = window.next(tenMinutes, at: start)
-        window.started(tenMinutes, .outOfTime("start"), at: start)
+        window.started(.outOfTime("start"), at: start)
         #expect(window.mayBeOpen && window.next(nil, at: start) == .stop)
     }
 
@@ -90,7 +129,8 @@ struct RadioWindowTests {
         var window = open(tenMinutes)
         window.stopped(.failed("stop", ""), at: start)
         #expect(window.mayBeOpen && window.next(nil, at: at(1)) == .wait(until: at(600)))
-        #expect(window.next(nil, at: at(600)) == .stop)
+        #expect(window.fault == .staysOpen(.failed("stop", "")))
+        #expect(window.next(nil, at: at(600)) == .stop && window.fault == nil)
         window.stopped(.refused, at: at(600))
         #expect(window.next(nil, at: at(9_000)) == .wait(until: nil) && window.mayBeOpen)
         #expect(window.next(RadioWindow.Wish(), at: at(9_000)) == .start(RadioWindow.Wish()))
@@ -101,14 +141,15 @@ struct RadioWindowTests {
         let closed = try RadioStatus(Array(#"{"visible":false,"reason":"owl-exited"}"#.utf8))
         var window = open(tenMinutes)
         #expect(window.next(tenMinutes, at: at(1)) == .look)
-        window.looked(nil, at: at(1))
+        window.looked(nil, .malformed("status"), at: at(1))
+        #expect(window.isOpen && window.fault == .malformed("status"))
         #expect(window.next(tenMinutes, at: at(2)) == .wait(until: at(16)))
-        window.looked(closed, at: at(16))
+        window.looked(closed, nil, at: at(16))
         #expect(window.fault == .endedEarly("owl-exited") && window.mayBeOpen)
         #expect(window.next(tenMinutes, at: at(16)) == .wait(until: at(26)))
         #expect(window.next(tenMinutes, at: at(26)) == .start(tenMinutes))
         window = open(tenMinutes)
-        window.looked(closed, at: at(590))
+        window.looked(closed, nil, at: at(590))
         #expect(window.isOpen && window.fault == nil)
     }
 }

@@ -21,9 +21,10 @@ package struct StatusLine: Line, Codable, Equatable {
         package var backend: String?
         /// Whether `awdl0` is up, with an address.
         package var interfaceUp = false
-        /// Whether its window is open, or is being opened.
+        /// Whether its window is open, is being opened, or is being closed.
         package var visible = false
         package var opening = false
+        package var closing = false
         /// Seconds until the window ends, by the backend; absent for one without an end, and before the backend was asked.
         package var windowSeconds: Int?
         /// Whether anything was received on the radio in this window.
@@ -128,16 +129,19 @@ package struct StatusLine: Line, Codable, Equatable {
 extension StatusLine.Radio {
     /// Whether iPhones see this machine, in a line.
     package var words: String {
-        if let fault { return "iPhones do not see this machine: \(fault); \(hint ?? "see: waft doctor")" }
-        guard visible else {
-            return opening ? "the radio is being switched on; see: waft status" : "off: not visible to everyone"
+        if let fault {
+            let audience = radioFault == "staysOpen" ? "may still see" : visible ? "may not see" : "do not see"
+            return "iPhones \(audience) this machine: \(fault); \(hint ?? "see: waft doctor")"
         }
+        if opening { return "the radio is being switched on; see: waft status" }
+        if closing { return "the radio is being switched off; see: waft status" }
+        guard visible else { return "off: not visible to everyone" }
         let name = backend.map { " (\($0))" } ?? ""
         return "iPhones see this machine too\(name); meanwhile Wi-Fi may be slower, or pause"
     }
 
     /// The same for programs; as in `VisibilityLine`.
-    package var state: String { radioFault ?? (visible ? "on" : opening ? "opening" : "off") }
+    package var state: String { radioFault ?? (opening ? "opening" : closing ? "closing" : visible ? "on" : "off") }
 
     /// More facts for `waft status` and the doctor, in a line.
     package var details: String {

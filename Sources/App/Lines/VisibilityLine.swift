@@ -16,7 +16,7 @@ package struct VisibilityLine: Line, Codable, Equatable {
     package private(set) var visibilityStored: String?
     /// Whether iPhones see this machine too, and if not, why: one line; absent without a radio backend.
     package private(set) var radioWords: String?
-    /// The same for programs: `on`, `opening`, `off` or the kind of fault.
+    /// The same for programs: `on`, `opening`, `closing` or the kind of fault.
     package private(set) var radioState: String?
     /// The end of a temporary visibility: milliseconds since 1970.
     @Unsaid private var end: Int64?
@@ -36,9 +36,13 @@ package struct VisibilityLine: Line, Codable, Equatable {
         visibilityUntil = end.map { LineTime(milliseconds: $0) }
     }
 
-    /// Takes what the radio does; nil without a backend, and while not everyone sees this receiver.
+    /// Takes what the radio does, if it is to be open, or is open though it is not to be; nil without a backend.
     package mutating func take(_ radio: StatusLine.Radio?) {
-        (radioWords, radioState) = (radio?.words, radio?.state)
+        let isSaid = radio.map { radio in
+            if visibility == Visibility.everyone.rawValue { return radio.state != "off" }
+            return ["closing", "staysOpen"].contains(radio.state)
+        }
+        (radioWords, radioState) = isSaid == true ? (radio?.words, radio?.state) : (nil, nil)
     }
 
     /// The line of a receiver, which may have kept it for some time, with the seconds that are left now.

@@ -27,7 +27,7 @@ package struct VisibilityControl: Sendable {
         let stored = status.visibilityStored
         var line =
             if let stored { VisibilityLine(status.visibility, over: stored) } else { try line(waft.visibilityFile) }
-        if status.visibility == Choice.everyone.rawValue { line.take(status.radio) }
+        line.take(status.radio)
         return (line, true)
     }
 
@@ -41,18 +41,19 @@ package struct VisibilityControl: Sendable {
         try AddressBook.doing { () throws(ContactError) in try file.choose(choice, for: length) }
         var line = try line(file)
         let hasReceiver = await waft.lookAgain()
-        if hasReceiver, choice == .everyone { line.take(await radio()) }
+        if hasReceiver { line.take(await radio()) }
         return (line, hasReceiver)
     }
 
-    /// How long a radio backend may take to open its window before the answer says that it is opening.
+    /// How long a radio backend may take before the answer says that its window is being opened or closed.
     private static let opening: Duration = .seconds(4)
 
     /// - Returns: nil without a radio backend.
     private func radio() async -> StatusLine.Radio? {
         let end = ContinuousClock.now + Self.opening
         while case .status(let status)? = try? await waft.receiver.ask(.status), let radio = status.radio {
-            guard radio.opening, ContinuousClock.now < end, (try? await Task.sleep(for: .milliseconds(50))) != nil
+            guard radio.opening || radio.closing, ContinuousClock.now < end,
+                (try? await Task.sleep(for: .milliseconds(50))) != nil
             else { return radio }
         }
         return nil

@@ -78,6 +78,9 @@ final class VisibilityController: VisibilityReading {
     /// When a temporary visibility ends, and the next visibility.
     var nextVisibility: VisibilityFile.State.Next? { start.current == nil ? (try? file.state())?.next : nil }
 
+    /// Shows that the user has chosen again, even if the visibility is the same.
+    var choiceMark: UInt32? { try? file.mark() }
+
     /// Whether this receiver tells a peer its name.
     func shows(itselfTo peer: PeerID) -> Bool {
         // It has proved to know a code, and has heard the name then.

@@ -42,16 +42,18 @@ final class RadioKeeper: Sendable {
         var backend: RadioBackend?
         var fault: RadioFault?
         var wish: RadioWindow.Wish?
+        /// The mark of the user's choice.
+        var chosen: UInt32?
 
         func isSame(as other: Scene) -> Bool {
-            guard backend == other.backend, fault == other.fault else { return false }
+            guard backend == other.backend, fault == other.fault, chosen == other.chosen else { return false }
             guard let wish, let otherWish = other.wish else { return wish == other.wish }
             return wish.isSame(as: otherWish)
         }
     }
 
     private var scene: Scene {
-        var scene = Scene()
+        var scene = Scene(chosen: door.choiceMark)
         do throws(RadioFault) { scene.backend = try radio.backend } catch { scene.fault = error }
         guard scene.backend != nil, door.visibility == .everyone else { return scene }
         scene.wish = RadioWindow.Wish(end: door.nextVisibility.map { .now + $0.remaining })
@@ -70,7 +72,7 @@ final class RadioKeeper: Sendable {
             learn(scene.fault)
             // Another backend begins after the window of the one before is closed.
             let isOther = user != nil && user != scene.backend
-            let action = facts.withLock { $0.window.next(isOther ? nil : scene.wish, at: .now) }
+            let action = facts.withLock { $0.window.next(isOther ? nil : scene.wish, chosen: scene.chosen, at: .now) }
             switch action {
             case .start(let wish):
                 guard let backend = scene.backend else { break }
@@ -88,15 +90,16 @@ final class RadioKeeper: Sendable {
                 unlink(mark)
             }
         }
-        if let backend = user, facts.withLock({ $0.window.mayBeOpen }) {
-            // The task is cancelled: calls of it would end at once.
-            await Task { [radio, mark] in
-                do throws(RadioFault) {
-                    try await radio.stop(backend, within: Self.shutdownGrace)
-                    unlink(mark)
-                } catch {}
-            }.value
-        }
+        let (mayBeOpen, isStarting) = facts.withLock { ($0.window.mayBeOpen, $0.window.isStarting) }
+        guard let backend = user, mayBeOpen else { return }
+        // The task is cancelled: calls of it would end at once.
+        await Task { [radio, mark] in
+            do throws(RadioFault) {
+                try await radio.stop(backend, within: Self.shutdownGrace)
+                // A helper that is still opening the window goes on: the next start closes it.
+                if !isStarting { unlink(mark) }
+            } catch {}
+        }.value
     }
 
     private func wait(whileSame scene: Scene, until end: RadioWindow.Instant?) async {
@@ -123,7 +126,7 @@ final class RadioKeeper: Sendable {
             failure = error
         }
         guard !Task.isCancelled else { return }
-        facts.withLock { [failure] in $0.window.started(wish, failure, at: .now) }
+        facts.withLock { [failure] in $0.window.started(failure, at: .now) }
         if let failure { say(failure) } else { logger.notice("the radio is on: iPhones see this machine") }
         door.lookAgain()
     }
@@ -142,19 +145,23 @@ final class RadioKeeper: Sendable {
 
     private func look(_ backend: RadioBackend) async {
         var (status, heard): (RadioStatus?, Int) = (nil, 0)
+        var failure: RadioFault?
         do throws(RadioFault) {
             status = try await radio.status(of: backend)
-            heard = try await radio.peers(of: backend).count
+            if RadioLink.current == nil { failure = .noLink }
         } catch {
-            logger.debug("the radio backend was asked in vain", metadata: ["reason": "\(error)"])
+            failure = error
         }
-        let fault = facts.withLock { [status, heard] facts in
-            facts.window.looked(status, at: .now)
+        if failure == nil { heard = (try? await radio.peers(of: backend).count) ?? 0 }
+        guard !Task.isCancelled else { return }
+        let (before, fault) = facts.withLock { [status, heard, failure] facts in
+            let before = facts.window.fault
+            facts.window.looked(status, failure, at: .now)
             (facts.status, facts.heard) = (status, heard)
-            return facts.window.isOpen ? nil : facts.window.fault
+            return (before, facts.window.fault)
         }
-        guard let fault else { return }
-        say(fault)
+        guard fault != before else { return }
+        if let fault { say(fault) }
         door.lookAgain()
     }
 
@@ -167,7 +174,11 @@ final class RadioKeeper: Sendable {
     }
 
     private func say(_ fault: RadioFault) {
-        logger.warning("iPhones do not see this machine", metadata: ["reason": "\(fault)", "hint": "\(fault.hint)"])
+        let words: Logger.Message =
+            if case .staysOpen = fault { "iPhones may still see this machine" } else {
+                "iPhones do not see this machine"
+            }
+        logger.warning(words, metadata: ["reason": "\(fault)", "hint": "\(fault.hint)"])
     }
 
     private static func marked(_ path: String) -> RadioBackend? {
@@ -179,11 +190,8 @@ final class RadioKeeper: Sendable {
 extension RadioKeeper: StatusGiving {
     func fill(_ status: inout StatusLine) { status.radio = line(scene) }
 
-    /// Nil while not everyone sees this machine, or without a backend.
-    var standing: StatusLine.Radio? {
-        let scene = scene
-        return scene.wish == nil && scene.fault == nil ? nil : line(scene)
-    }
+    /// Nil without a backend.
+    var standing: StatusLine.Radio? { line(scene) }
 
     /// Nil without a backend.
     private func line(_ scene: Scene) -> StatusLine.Radio? {
@@ -194,13 +202,17 @@ extension RadioKeeper: StatusGiving {
             line.backend = facts.probe.map { $0.version.isEmpty ? $0.backend : "\($0.backend) \($0.version)" }
             line.interfaceUp = RadioLink.current != nil
             line.visible = scene.wish != nil && facts.window.isOpen
-            line.opening = scene.wish != nil && !facts.window.isSettled(for: scene.wish)
+            let isSettled = facts.window.isSettled(for: scene.wish, chosen: scene.chosen)
+            line.opening = scene.wish != nil && !isSettled
+            line.closing = scene.wish == nil && !isSettled
             line.windowSeconds = line.visible ? facts.status?.remaining : nil
             line.proven = facts.status?.isProven ?? false
             line.heard = facts.heard
             let missing = facts.probe?.missing ?? []
             line.obstacles = missing.isEmpty ? nil : missing
-            let fault = scene.fault ?? facts.window.fault ?? placeFault
+            let linkFault = line.visible && !line.interfaceUp ? RadioFault.noLink : nil
+            let windowFault = isSettled ? facts.window.fault : nil
+            let fault = scene.fault ?? windowFault ?? linkFault ?? placeFault
             (line.fault, line.hint, line.radioFault) = (fault?.description, fault?.hint, fault?.code)
             return line
         }

@@ -2,9 +2,10 @@ import Endpoints
 
 /// The window of a radio backend follows the visibility. Without I/O and without a clock.
 ///
-///     closed ──wished──▶ (start) ──▶ open ──not wished──▶ (stop) ──▶ closed
-///       ▲                   │          │ it ended by itself
-///       └────not wished──failed◀───────┘   (start again after a pause)
+///     closed ──wished──▶ starting ──▶ open ──not wished──▶ stopping ──▶ closed
+///                           │           │ it ended by itself   │
+///                           └────────▶ failed ◀────────────────┘
+///                                         └──after a pause, or another choice of the user──▶ starting, stopping
 struct RadioWindow {
     typealias Instant = ContinuousClock.Instant
 
@@ -41,7 +42,10 @@ struct RadioWindow {
 
     private enum State {
         case closed
+        /// - Parameter wasOpen: whether a window may have been open before.
+        case starting(Wish, wasOpen: Bool)
         case open(Wish, look: Instant)
+        case stopping
         /// What was tried for the wish (nil: to close) failed; nil: it is not tried again.
         case failed(Wish?, again: Instant?)
     }
@@ -53,83 +57,92 @@ struct RadioWindow {
     /// After a fault that only a person can mend.
     static let lastingPause: Duration = .seconds(600)
 
-    private var state: State
+    private var state = State.closed
     private var failures = 0
+    /// The mark of the last choice of the user.
+    private var chosen: UInt32?
     /// Whether the backend's window may be open, by this receiver or by one that crashed.
     private(set) var mayBeOpen: Bool
     /// Why the window is not as it is wished.
     private(set) var fault: RadioFault?
 
-    init(mayBeOpen: Bool = false) {
-        self.mayBeOpen = mayBeOpen
-        state = .closed
-    }
+    init(mayBeOpen: Bool = false) { self.mayBeOpen = mayBeOpen }
 
     var isOpen: Bool { if case .open = state { true } else { false } }
 
+    /// Whether the backend has been told to open a window, and has not answered.
+    var isStarting: Bool { if case .starting = state { true } else { false } }
+
     /// Whether all is done for a wish, with success or without.
-    func isSettled(for wish: Wish?) -> Bool {
-        switch (state, wish) {
-        case (.open(let present, _), let wish?): present.isSame(as: wish)
-        case (.failed(let tried?, _), let wish?): tried.isSame(as: wish)
-        case (_, nil): true
-        default: false
-        }
-    }
-
-    /// - Parameter wish: nil for no window.
-    mutating func next(_ wish: Wish?, at now: Instant) -> Action {
-        guard let wish else { return close(at: now) }
+    /// - Parameter chosen: as in `next`.
+    func isSettled(for wish: Wish?, chosen: UInt32? = nil) -> Bool {
         switch state {
-        case .open(let present, let look) where present.isSame(as: wish):
-            return now >= look ? .look : .wait(until: look)
-        case .failed(let tried?, let again) where tried.isSame(as: wish):
-            guard let again else { return .wait(until: nil) }
-            return now >= again ? .start(wish) : .wait(until: again)
-        case .closed, .open, .failed:
-            mayBeOpen = true
-            return .start(wish)
+        case .closed: wish == nil && !mayBeOpen
+        case .starting, .stopping: false
+        case .open(let present, _): wish.map(present.isSame) ?? false
+        case .failed(let tried, _):
+            Self.isSame(tried, wish) && chosen == self.chosen || wish == nil && !mayBeOpen
         }
     }
 
-    private mutating func close(at now: Instant) -> Action {
-        guard mayBeOpen else {
+    private static func isSame(_ wish: Wish?, _ other: Wish?) -> Bool {
+        if let wish, let other { wish.isSame(as: other) } else { wish == other }
+    }
+
+    /// - Parameters:
+    ///   - wish: nil for no window.
+    ///   - chosen: the mark of the user's choice. After another choice of the same, what has failed is tried again at once.
+    mutating func next(_ wish: Wish?, chosen: UInt32? = nil, at now: Instant) -> Action {
+        let isChosenAgain = chosen != self.chosen
+        self.chosen = chosen
+        if isChosenAgain { failures = 0 }
+        switch state {
+        case _ where wish == nil && !mayBeOpen:
             (state, fault, failures) = (.closed, nil, 0)
             return .wait(until: nil)
+        case .open(let present, let look) where Self.isSame(present, wish):
+            return now >= look ? .look : .wait(until: look)
+        case .failed(let tried, let again) where Self.isSame(tried, wish) && !isChosenAgain:
+            guard let again, now >= again else { return .wait(until: again) }
+        default: break
         }
-        guard case .failed(nil, let again) = state else { return .stop }
-        guard let again else { return .wait(until: nil) }
-        return now >= again ? .stop : .wait(until: again)
+        fault = nil
+        state = wish.map { .starting($0, wasOpen: mayBeOpen) } ?? .stopping
+        mayBeOpen = true
+        return wish.map { .start($0) } ?? .stop
     }
 
-    mutating func started(_ wish: Wish, _ failure: RadioFault?, at now: Instant) {
+    mutating func started(_ failure: RadioFault?, at now: Instant) {
+        guard case .starting(let wish, let wasOpen) = state else { return }
         guard let failure else {
-            (state, fault, failures) = (.open(wish, look: now + .seconds(1)), nil, 0)
+            (state, failures) = (.open(wish, look: now + .seconds(1)), 0)
             return
         }
-        // One that did not answer may open it yet.
-        if case .outOfTime = failure {} else { mayBeOpen = false }
+        mayBeOpen = wasOpen || !failure.hasOpenedNothing
         fail(wish, failure, at: now)
     }
 
     mutating func stopped(_ failure: RadioFault?, at now: Instant) {
         guard let failure else {
-            (state, fault, failures, mayBeOpen) = (.closed, nil, 0, false)
+            (state, failures, mayBeOpen) = (.closed, 0, false)
             return
         }
-        fail(nil, failure, at: now)
+        fail(nil, .staysOpen(failure), at: now)
     }
 
-    /// - Parameter status: the backend's; nil if it gave none.
-    mutating func looked(_ status: RadioStatus?, at now: Instant) {
+    /// - Parameters:
+    ///   - fault: why the backend did not say its state, or what is wrong with the link.
+    ///   - status: the backend's; nil if it gave none.
+    mutating func looked(_ status: RadioStatus?, _ fault: RadioFault?, at now: Instant) {
         guard case .open(let wish, _) = state else { return }
         // Around its end it may be closed already.
         let isEnding = wish.end.map { $0 - now < Self.lookInterval } ?? false
-        guard let status, !status.isVisible, !isEnding else {
+        self.fault = isEnding ? nil : fault
+        guard !isEnding, let status, !status.isVisible || fault == .noLink else {
             state = .open(wish, look: now + Self.lookInterval)
             return
         }
-        fail(wish, .endedEarly(status.reason), at: now)
+        fail(wish, status.isVisible ? .noLink : .endedEarly(status.reason), at: now)
     }
 
     private mutating func fail(_ wish: Wish?, _ failure: RadioFault, at now: Instant) {
@@ -137,7 +150,7 @@ struct RadioWindow {
         let pause: Duration? =
             switch failure {
             // Each try may ask a person for a password.
-            case .refused: nil
+            case .refused, .staysOpen(.refused): nil
             default:
                 failure.isPassing
                     ? min(Self.longestPause, Self.firstPause * (1 << min(failures, 10))) : Self.lastingPause

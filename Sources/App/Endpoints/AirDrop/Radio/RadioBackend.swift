@@ -111,6 +111,8 @@ package struct RadioBackend: Sendable, Hashable {
         _ path: String, _ words: [String], reading stream: Program.ReadStream, within time: Duration, goesOn: Bool
     ) async throws(RadioFault) -> (ProgramExit, [UInt8]) {
         let name = words.first { $0 != helper } ?? ""
+        // It may have been replaced.
+        _ = try RadioBackend(helper)
         let program = Program(
             path, words, environment: ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"], folder: "/")
         let outcome: Program.BoundedOutcome

@@ -1,5 +1,5 @@
 /// Why a radio backend did not do as it was asked.
-package enum RadioFault: Error, Hashable, Sendable {
+package indirect enum RadioFault: Error, Hashable, Sendable {
     /// Another user than root could change the helper: one line.
     case untrusted(String)
     /// No program is at the path of the setting.
@@ -20,14 +20,27 @@ package enum RadioFault: Error, Hashable, Sendable {
     case failed(String, String)
     /// The window ended before its time, in the backend's words; empty if it has none.
     case endedEarly(String)
+    /// The interface of the radio link is not up, though the backend says that the window is open.
+    case noLink
+    /// The window could not be closed.
+    case staysOpen(RadioFault)
     /// The port of the radio link cannot be listened on: one line.
     case portTaken(String)
 
     /// Whether the same may succeed a moment later, without a change by the user.
     package var isPassing: Bool {
         switch self {
-        case .notNow, .outOfTime, .endedEarly, .malformed, .portTaken: true
+        case .notNow, .outOfTime, .endedEarly, .malformed, .portTaken, .noLink: true
+        case .staysOpen(let fault): fault.isPassing
         case .untrusted, .missing, .noPkexec, .refused, .noRadio, .otherContract, .failed: false
+        }
+    }
+
+    /// Whether a command to open the window that failed so has surely opened none.
+    package var hasOpenedNothing: Bool {
+        switch self {
+        case .untrusted, .missing, .noPkexec, .refused, .notNow, .noRadio, .otherContract: true
+        case .outOfTime, .malformed, .failed, .endedEarly, .portTaken, .noLink, .staysOpen: false
         }
     }
 }
@@ -49,6 +62,8 @@ extension RadioFault: CustomStringConvertible {
         case .malformed(let command): "the radio backend's answer to \"\(command)\" is not understood"
         case .failed(let command, let words):
             "the radio backend failed at \"\(command)\"\(words.isEmpty ? "" : ": \(words)")"
+        case .noLink: "its interface \(RadioBackend.interface) is not up"
+        case .staysOpen(let fault): "the radio could not be switched off: \(fault)"
         case .portTaken(let reason): "their port is not open here: \(reason)"
         case .endedEarly(let words): "the radio's window ended by itself\(words.isEmpty ? "" : ": \(words)")"
         }
@@ -58,7 +73,8 @@ extension RadioFault: CustomStringConvertible {
     package var code: String {
         switch self {
         case .refused: "refused"
-        case .notNow, .endedEarly: "notNow"
+        case .notNow, .endedEarly, .noLink: "notNow"
+        case .staysOpen: "staysOpen"
         case .noRadio: "noRadio"
         case .portTaken: "portTaken"
         case .untrusted, .missing, .noPkexec, .otherContract, .outOfTime, .malformed, .failed: "backend"
@@ -77,7 +93,8 @@ extension RadioFault: CustomStringConvertible {
         case .outOfTime, .malformed, .failed:
             "update the backend, or do without: waft config set dialects.airdrop.radio off"
         case .portTaken: "waft doctor names the program that has it"
-        case .endedEarly: "Waft opens it again by itself"
+        case .endedEarly, .noLink: "Waft opens it again by itself"
+        case .staysOpen(let fault): fault.hint
         }
     }
 }
