@@ -57,7 +57,7 @@ struct RadioWindowTests {
             says: "the radio is not available now: Wi-Fi isn't connected.", state: "notNow"),
         Case(knobs: ["start.exit": "4"], says: "no radio: the backend found no Wi-Fi card", state: "noRadio"),
         Case(knobs: ["start.exit": "5"], says: "iPhones see this machine too", state: "on"),
-        Case(knobs: ["start.exit": "126"], says: "polkit does not let this user start the radio", state: "refused"),
+        Case(knobs: ["start.exit": "126"], says: "polkit does not let this user switch the radio", state: "refused"),
         Case(
             knobs: ["start.exit": "1", "start.say": "\u{1B}[2Jevil\n"], says: #"failed at "start": \u{1B}[2Jevil"#,
             state: "backend"),

@@ -53,7 +53,7 @@ extension RadioFault: CustomStringConvertible {
         case .untrusted(let reason): "the radio backend is not used: \(reason)"
         case .missing(let path): "no radio backend is at \(path)"
         case .noPkexec: "the radio backend needs pkexec, which is not installed"
-        case .refused: "polkit does not let this user start the radio"
+        case .refused: "polkit does not let this user switch the radio"
         case .notNow(let words): "the radio is not available now: \(with(words, "is Wi-Fi connected?"))"
         case .noRadio(let words): "no radio: \(with(words, "the backend found no Wi-Fi card that it can use"))"
         case .otherContract(let contract):
