@@ -93,7 +93,7 @@ struct HandlersSettingsTests {
     func wrong() async throws {
         let failures: [([String], Int32, String)] = [
             (["quality", "2"], 64, #"quality should be a number, -1 to 1, and is "2""#),
-            (["quality", "fast\u{1B}"], 64, #"quality should be a number, -1 to 1, and is "fast""#),
+            (["quality", "fast\u{1B}"], 64, #"quality should be a number, -1 to 1, and is "fast\u{1B}""#),
             (
                 ["size", "smal"], 64,
                 #"size should be one of small (Small), large (Large \u{202E}), and is "smal"; did you mean small?"#
@@ -103,7 +103,7 @@ struct HandlersSettingsTests {
                 ["qualty"], 64,
                 #"there is no setting "qualty"; did you mean quality? All: waft handlers settings Photos"#
             ),
-            (["x\u{1B}[2J", "1"], 64, #"there is no setting "x[2J"; all: waft handlers settings Photos"#),
+            (["x\u{1B}[2J", "1"], 64, #"there is no setting "x\u{1B}[2J"; all: waft handlers settings Photos"#),
         ]
         for (words, exit, message) in failures {
             do {

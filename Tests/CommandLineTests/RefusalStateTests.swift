@@ -36,6 +36,10 @@ struct RefusalStateTests {
                 "config set port 70000", exit: .usage,
                 #"waft: port should be a port number, 1 to 65535, and is "70000""#),
             Refusal(
+                "config set dialects.airdrop.radio relative/helper", exit: .usage,
+                "waft: dialects.airdrop.radio should be auto, off or the absolute path of a helper, "
+                    + #"and is "relative/helper""#),
+            Refusal(
                 "config set hook /nowhere/hook", exit: .usage,
                 """
                 waft: the hook /nowhere/hook does not exist; items wait for it; nothing was changed

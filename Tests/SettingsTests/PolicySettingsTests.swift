@@ -87,7 +87,7 @@ struct PolicySettingsTests {
                 "line 3: rule 1 has \"form\", which no rule can have; there are: from"
             ),
             ("policy:\n- then: ask\n  [1]: anna", "rule 1 has \"?\", which no rule can have"),
-            ("policy:\n- then: ask\n  \"\\e[2J\": anna", "rule 1 has \"[2J\", which no rule can have"),
+            ("policy:\n- then: ask\n  \"\\e[2J\": anna", "rule 1 has \"\\u{1B}[2J\", which no rule can have"),
             ("policy:\n- {then: maybe}", "line 2: rule 1: then: \"maybe\" is not accept, ask or decline"),
             ("policy:\n- {then: [ask, accept]}", "rule 1: then has one value, not 2"),
             ("policy:\n- {then: }", "rule 1: then: \"\" is not accept"),

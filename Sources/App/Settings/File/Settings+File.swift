@@ -107,7 +107,7 @@ private struct SettingsReader {
 
 extension Settings {
     /// A word of the file as it can stand in a line.
-    package static func shown(_ text: String) -> String { PeerName.fit(String(text.prefix(64)), fallback: "?") }
+    package static func shown(_ text: String) -> String { ShownText.line(text, limit: 120) }
 }
 
 extension SettingKey {
