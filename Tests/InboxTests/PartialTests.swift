@@ -362,4 +362,18 @@ struct PartialTests {
         #expect(try open(bounds).mark(of: consent) == nil)
         #expect(names("o-").isEmpty)
     }
+
+    @Test("consents that are too old are removed also while the receiver runs on")
+    func consentsOfMonths() throws {
+        let inbox = try open(PartialBounds(lifetime: .seconds(1_000), quota: 1 << 30))
+        let offer = Offer.sample(items: 3)
+        let keys = (0..<Partials.consentsBetweenLooks).map { ConsentKey(offer, from: .sample(UInt8($0))) }
+        for key in keys.dropLast() { inbox.setMark(of: key, ConsentMark(stored: 0)) }
+        clock.pass(1_001)
+        // It has been counted.
+        inbox.setMark(of: keys[0], ConsentMark(stored: 1))
+        #expect(names("o-").count == keys.count - 1)
+        inbox.setMark(of: keys[keys.count - 1], ConsentMark(stored: 0))
+        #expect(names("o-").isEmpty)
+    }
 }

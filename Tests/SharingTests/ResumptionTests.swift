@@ -127,6 +127,15 @@ struct ConsentMemoryTests {
         #expect(receiver.consent.asked.count == 5)
     }
 
+    @Test("is not remembered for a peer that cannot be known again: it would only fill the disk")
+    func unknowable() async throws {
+        let receiver = Asking()
+        var offer = Offer.sample(items: 2)
+        offer.dialect = .keyless
+        try await receiver.attempt(offer, items: 1)
+        #expect(receiver.consent.asked.count == 1 && receiver.marks.count == 0)
+    }
+
     @Test("is used up by the number of offered items: one yes does not fill the Inbox")
     func usedUp() async throws {
         let receiver = Asking()

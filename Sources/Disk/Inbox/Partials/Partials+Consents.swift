@@ -31,21 +31,28 @@ extension Partials {
             unlinkat(folder.raw, name, 0)
             return
         }
+        let isNew = used(name) == nil
         let raw = openat(folder.raw, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard raw >= 0 else { return }
         let file = FileDescriptor(owning: raw)
         _ = Self.text(mark).withCString { write(file.raw, $0, strlen($0)) }
         // The file survives a crash as long as the items begun under it: those are synced later.
+        if isNew { addedConsent() }
     }
 
-    func changeConsents(_ change: (ConsentMark) -> ConsentMark?) {
+    /// The names of all consents in the folder.
+    var consentNames: [String] {
         var names: [String] = []
-        guard var contents = try? FolderContents.make(of: folder.raw) else { return }
+        guard var contents = try? FolderContents.make(of: folder.raw) else { return [] }
         while let name = try? contents.next() {
             let text = String(cString: name)
             if Self.isForm("o-", text) { names.append(text) }
         }
-        for name in names {
+        return names
+    }
+
+    func changeConsents(_ change: (ConsentMark) -> ConsentMark?) {
+        for name in consentNames {
             guard let text = read(name) else { continue }
             // Remove a consent whose contents were lost in a power cut: its end could not be determined.
             guard let mark = Self.mark(text) else {

@@ -10,6 +10,8 @@ import SystemCalls
 final class Partials: Sendable {
     /// Maximum number of consents.
     static let consentLimit = 4_096
+    /// New consents after which all are looked through.
+    static let consentsBetweenLooks = 256
 
     private struct Entry {
         /// Disk use without the bytes that are being written now.
@@ -30,6 +32,7 @@ final class Partials: Sendable {
 
     private struct State {
         var entries: [String: Entry] = [:]
+        var newConsents = 0
     }
 
     let folder: OpenFolder
@@ -68,7 +71,7 @@ final class Partials: Sendable {
     /// Reads the entries of an earlier receiver, and removes those that are too old or exceed the bounds.
     /// - Parameter names: names of kept entries.
     func takeOver(_ names: [String]) {
-        var consents: [(name: String, used: Timestamp)] = []
+        var consents: [String] = []
         for name in names {
             guard let used = used(name) else { continue }
             if hasSecondName(name) {
@@ -76,16 +79,34 @@ final class Partials: Sendable {
                 continue
             }
             if Self.isForm("o-", name) {
-                // The wall clock is good enough: one question too many does no harm.
-                if isExpired(used, at: time.now()) { remove(name) } else { consents.append((name, used)) }
+                consents.append(name)
             } else {
                 let use = DiskUse(of: name, in: folder.raw)
                 state.withLock { $0.entries[name] = Entry(use: use, used: used) }
             }
         }
-        consents.sort { $0.used > $1.used }
-        for consent in consents.dropFirst(Self.consentLimit) { remove(consent.name) }
+        boundConsents(consents)
         trim()
+    }
+
+    /// Counts a new consent. A receiver may run for months: now and then it removes those that are too old, or too many.
+    func addedConsent() {
+        let isDue = state.withLock { state in
+            state.newConsents = (state.newConsents + 1) % Self.consentsBetweenLooks
+            return state.newConsents == 0
+        }
+        if isDue { boundConsents(consentNames) }
+    }
+
+    private func boundConsents(_ names: [String]) {
+        var kept: [(name: String, used: Timestamp)] = []
+        for name in names {
+            guard let used = used(name) else { continue }
+            // The wall clock is good enough: one question too many does no harm.
+            if isExpired(used, at: time.now()) { remove(name) } else { kept.append((name, used)) }
+        }
+        kept.sort { $0.used > $1.used }
+        for consent in kept.dropFirst(Self.consentLimit) { remove(consent.name) }
     }
 
     /// Whether a file has another name too: then it is in the Inbox, and a crash came between the two steps of

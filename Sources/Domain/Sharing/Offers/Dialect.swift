@@ -31,6 +31,9 @@ package struct Dialect: Sendable {
 
     /// Whether every peer proves a key.
     package var provesKeys: Bool { proof == .always }
+
+    /// Whether a peer can be the same one on another connection. AirDrop's peers have a new id on each.
+    package var knowsAgain: Bool { proof != .never || isByInvitation }
 }
 
 /// Dialects of one name are one dialect.

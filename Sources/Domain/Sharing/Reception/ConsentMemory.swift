@@ -127,6 +127,10 @@ private struct RememberedConsent: ConsentAsking {
     func consent(
         to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
     ) async -> [ItemVerdict] {
+        // A mark of such a peer is never found again.
+        guard offer.dialect.knowsAgain else {
+            return await asking.consent(to: offer, from: peer, freeRoom: freeRoom, waits: waits)
+        }
         if let answers = memory.answers(to: offer, from: peer) { return answers }
         let answers = await asking.consent(to: offer, from: peer, freeRoom: freeRoom, waits: waits)
         let isWhole = answers.count == offer.items.count && answers.allSatisfy { $0.answer == .accepted }
