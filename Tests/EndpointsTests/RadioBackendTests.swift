@@ -27,7 +27,8 @@ struct RadioBackendTests {
         #expect(throws: RadioFault.missing(folder / "none")) { try RadioBackend(folder / "none") }
         #expect(throws: RadioFault.missing(folder.path)) { try RadioBackend(folder.path) }
         chmod(path, 0o644)
-        #expect(throws: RadioFault.missing(path)) { try RadioBackend(path) }
+        #expect(throws: RadioFault.notExecutable(path)) { try RadioBackend(path) }
+        #expect(RadioFault.notExecutable("/a b").hint == "as root: chmod +x '/a b'")
         chmod(path, 0o757)
         expectUntrusted(path)
         chmod(path, 0o755)
@@ -42,10 +43,13 @@ struct RadioBackendTests {
 
     private func expectUntrusted(_ path: String) {
         let fault = #expect(throws: RadioFault.self) { try RadioBackend(path) }
-        guard case .untrusted? = fault else {
+        guard case .untrusted(let reason)? = fault else {
             Issue.record("\(String(describing: fault))")
             return
         }
+        // No command that would give root's rights to what a stranger has written.
+        let words = reason + (fault?.hint ?? "")
+        #expect(!words.contains("chown") && !words.contains("chmod"), "\(words)")
     }
 
     @Test("is asked by its commands, and gets none of the environment")
@@ -66,6 +70,15 @@ struct RadioBackendTests {
         #expect(probe.backend == backend.helper && probe.missing.isEmpty)
         let names = try String(contentsOfFile: folder / "env", encoding: .utf8).split(separator: " ")
         #expect(Set(names).isSubset(of: ["LC_ALL", "PATH", "PWD", "_", "SHLVL", "OLDPWD"]), "\(names)")
+    }
+
+    @Test("that has heard more peers than fit into an answer tells of the first ones")
+    func crowd() async throws {
+        let script =
+            #"i=0; while [ $i -lt 3000 ]; do printf '02:00:00:00:%02x:%02x rssi=-50\n' $((i/256)) $((i%256)); i=$((i+1)); done"#
+        #expect(try await RadioBackend(helper(script)).peers().count == HeardPeer.maximum)
+        // A line without an end is none.
+        #expect(try await RadioBackend(helper("yes | tr -d '\\n'")).peers().isEmpty)
     }
 
     @Test("that writes without end is ended, with its whole group")

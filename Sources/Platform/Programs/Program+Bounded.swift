@@ -10,7 +10,7 @@ extension Program {
         case errors
     }
 
-    /// How a bounded run ended, with the bytes that were read.
+    /// How a bounded run ended, with the bytes that were read; beyond the limit, with the first ones.
     package struct BoundedOutcome: Sendable {
         package enum End: Sendable, Hashable {
             case exited(ProgramExit)
@@ -82,8 +82,9 @@ extension Program {
         while true {
             let count = Glibc.read(file, &buffer, buffer.count)
             guard count > 0 else { return true }
-            guard bytes.count + count <= limit else { return false }
-            bytes += buffer[..<count]
+            let room = limit - bytes.count
+            bytes += buffer[..<min(count, room)]
+            guard count <= room else { return false }
         }
     }
 }

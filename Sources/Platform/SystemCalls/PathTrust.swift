@@ -101,16 +101,20 @@ package struct PathTrust: Sendable {
     }
 }
 
-/// Another user could change a file that Waft trusts. One line, with the command that repairs it.
+/// Another user could change a file that Waft trusts.
 package struct PathTrustError: Error, Hashable, Sendable, CustomStringConvertible {
-    package let description: String
+    /// One line.
+    package let reason: String
+    private let remedy: String
+
+    /// One line, with the command that repairs it.
+    package var description: String { "\(reason); \(remedy)" }
 
     static func owner(_ path: String, _ owner: uid_t, isLink: Bool, user: uid_t) -> PathTrustError {
         let what = isLink ? "the link \(path) was made by" : "\(path) belongs to"
         return PathTrustError(
-            description:
-                "\(what) another user (uid \(owner)), who could change what Waft does; use another folder, or: "
-                + "chown \(isLink ? "-h " : "")\(user) \(ShellWord.quoted(path))")
+            reason: "\(what) another user (uid \(owner)), who could change what Waft does",
+            remedy: "use another folder, or: chown \(isLink ? "-h " : "")\(user) \(ShellWord.quoted(path))")
     }
 
     /// - Parameter disk: the type of its file system; nil if it is unknown.
@@ -126,10 +130,10 @@ package struct PathTrustError: Error, Hashable, Sendable, CustomStringConvertibl
                 ? "; if that changes nothing, mount its disk (\(disk)) with the options uid=\(user),umask=022" : nil
         }
         return PathTrustError(
-            description:
+            reason:
                 "\(who) can write to \(path) (mode \(String(repeating: "0", count: 4 - digits.count))\(digits)), "
-                + "and could change what Waft does; fix it with: chmod \(change)-w \(ShellWord.quoted(path))"
-                + (mount ?? ""))
+                + "and could change what Waft does",
+            remedy: "fix it with: chmod \(change)-w \(ShellWord.quoted(path))" + (mount ?? ""))
     }
 }
 

@@ -26,7 +26,7 @@ package struct RadioBackend: Sendable, Hashable {
     package let helper: String
 
     /// - Returns: nil if none is wanted, or none is installed.
-    /// - Throws: `missing`, `untrusted`.
+    /// - Throws: `missing`, `untrusted`, `notExecutable`.
     package static func find(_ choice: RadioChoice) throws(RadioFault) -> RadioBackend? {
         switch choice {
         case .off: return nil
@@ -37,13 +37,18 @@ package struct RadioBackend: Sendable, Hashable {
         }
     }
 
-    /// - Throws: `missing` if no program is there, `untrusted` if others than root can change it.
+    /// - Throws: `missing` if no file is there, `untrusted` if others than root can change it, `notExecutable`.
     package init(_ helper: String) throws(RadioFault) {
         var status = stat()
-        guard stat(helper, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(helper, X_OK) == 0 else {
+        guard stat(helper, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw .missing(RadioProbe.line(helper))
         }
-        do throws(PathTrustError) { try PathTrust(user: 0).check(helper) } catch { throw .untrusted(error.description) }
+        do throws(PathTrustError) {
+            try PathTrust(user: 0).check(helper)
+        } catch {
+            throw .untrusted(RadioProbe.line(error.reason))
+        }
+        guard access(helper, X_OK) == 0 else { throw .notExecutable(RadioProbe.line(helper)) }
         self.helper = helper
     }
 
@@ -65,9 +70,10 @@ package struct RadioBackend: Sendable, Hashable {
         return try RadioStatus(bytes)
     }
 
-    /// The peers that the radio has heard; none while it is down.
+    /// The peers that the radio has heard; none while it is down. Of an answer that is too long, the first ones: anybody near
+    /// can make up thousands.
     func peers() async throws(RadioFault) -> [HeardPeer] {
-        let (exit, bytes) = try await ask("peers")
+        let (exit, bytes) = try await ask("peers", cutting: true)
         guard exit == .code(0) || exit == .code(4) else { throw Self.fault("peers", exit) }
         return HeardPeer.all(bytes)
     }
@@ -91,8 +97,9 @@ package struct RadioBackend: Sendable, Hashable {
 
     // MARK: Calls
 
-    private func ask(_ words: String...) async throws(RadioFault) -> (ProgramExit, [UInt8]) {
-        try await call(helper, words, reading: .output, within: Self.answering, goesOn: false)
+    /// - Parameter cutting: whether the whole lines at the beginning of an answer that is too long are used.
+    private func ask(_ words: String..., cutting: Bool = false) async throws(RadioFault) -> (ProgramExit, [UInt8]) {
+        try await call(helper, words, reading: .output, cutting: cutting, within: Self.answering, goesOn: false)
     }
 
     /// pkexec may be in any folder of `PATH`: it has the user's own rights until polkit gives it more.
@@ -108,7 +115,8 @@ package struct RadioBackend: Sendable, Hashable {
     }
 
     private func call(
-        _ path: String, _ words: [String], reading stream: Program.ReadStream, within time: Duration, goesOn: Bool
+        _ path: String, _ words: [String], reading stream: Program.ReadStream, cutting: Bool = false,
+        within time: Duration, goesOn: Bool
     ) async throws(RadioFault) -> (ProgramExit, [UInt8]) {
         let name = words.first { $0 != helper } ?? ""
         // It may have been replaced.
@@ -125,7 +133,10 @@ package struct RadioBackend: Sendable, Hashable {
         switch outcome.end {
         case .exited(let exit): return (exit, outcome.bytes)
         case .outOfTime, .cancelled: throw .outOfTime(name)
-        case .tooMuch: throw .malformed(name)
+        case .tooMuch:
+            guard cutting else { throw .malformed(name) }
+            let end = outcome.bytes.lastIndex(of: UInt8(ascii: "\n")) ?? 0
+            return (.code(0), Array(outcome.bytes[..<end]))
         }
     }
 

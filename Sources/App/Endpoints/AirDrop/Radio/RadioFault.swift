@@ -1,9 +1,13 @@
+import SystemCalls
+
 /// Why a radio backend did not do as it was asked.
 package indirect enum RadioFault: Error, Hashable, Sendable {
     /// Another user than root could change the helper: one line.
     case untrusted(String)
     /// No program is at the path of the setting.
     case missing(String)
+    /// The file at this path may not be executed.
+    case notExecutable(String)
     case noPkexec
     /// polkit did not let this user start it.
     case refused
@@ -32,14 +36,14 @@ package indirect enum RadioFault: Error, Hashable, Sendable {
         switch self {
         case .notNow, .outOfTime, .endedEarly, .malformed, .portTaken, .noLink: true
         case .staysOpen(let fault): fault.isPassing
-        case .untrusted, .missing, .noPkexec, .refused, .noRadio, .otherContract, .failed: false
+        case .untrusted, .missing, .notExecutable, .noPkexec, .refused, .noRadio, .otherContract, .failed: false
         }
     }
 
     /// Whether a command to open the window that failed so has surely opened none.
     package var hasOpenedNothing: Bool {
         switch self {
-        case .untrusted, .missing, .noPkexec, .refused, .notNow, .noRadio, .otherContract: true
+        case .untrusted, .missing, .notExecutable, .noPkexec, .refused, .notNow, .noRadio, .otherContract: true
         case .outOfTime, .malformed, .failed, .endedEarly, .portTaken, .noLink, .staysOpen: false
         }
     }
@@ -52,6 +56,7 @@ extension RadioFault: CustomStringConvertible {
         return switch self {
         case .untrusted(let reason): "the radio backend is not used: \(reason)"
         case .missing(let path): "no radio backend is at \(path)"
+        case .notExecutable(let path): "the radio backend at \(path) cannot be executed"
         case .noPkexec: "the radio backend needs pkexec, which is not installed"
         case .refused: "polkit does not let this user switch the radio"
         case .notNow(let words): "the radio is not available now: \(with(words, "is Wi-Fi connected?"))"
@@ -77,14 +82,20 @@ extension RadioFault: CustomStringConvertible {
         case .staysOpen: "staysOpen"
         case .noRadio: "noRadio"
         case .portTaken: "portTaken"
-        case .untrusted, .missing, .noPkexec, .otherContract, .outOfTime, .malformed, .failed: "backend"
+        case .untrusted, .missing, .notExecutable, .noPkexec, .otherContract, .outOfTime, .malformed, .failed:
+            "backend"
         }
     }
 
     /// The next step, one line.
     package var hint: String {
         switch self {
-        case .untrusted, .missing: "correct dialects.airdrop.radio, or: waft config set dialects.airdrop.radio off"
+        // No command that would give root's rights to what a stranger has written.
+        case .untrusted:
+            "root must own it and all folders above it, and nobody else may write to them: install the backend as root, or "
+                + "set another path: waft config set dialects.airdrop.radio PATH"
+        case .missing: "correct dialects.airdrop.radio, or: waft config set dialects.airdrop.radio off"
+        case .notExecutable(let path): "as root: chmod +x \(ShellWord.quoted(path))"
         case .noPkexec: "install polkit's pkexec: apt install pkexec"
         case .refused: "start Waft in a session at the machine itself, or allow the backend's action in polkit"
         case .notNow: "connect Wi-Fi; Waft tries again by itself"
