@@ -59,12 +59,48 @@ struct DoctorChecksTests {
         #expect(missing.map(\.result) == [.warning] && missing.first?.reason.contains("/nowhere/helper") == true)
         let other = PortOwners.Owner(user: 0, process: 7, program: "omdrop")
         let own = PortOwners.Owner(user: 0, process: 8, program: "waftd")
-        #expect(RadioCheck.port([own]).isEmpty)
-        #expect(RadioCheck.port([other, own]).first?.reason.hasSuffix("is taken by omdrop (process 7)") == true)
+        #expect(RadioCheck.port([own], own: 8).isEmpty)
+        #expect(
+            RadioCheck.port([other, own], own: 8).first?.reason.hasSuffix("is taken by omdrop (process 7)") == true)
+        // The receiver of another home.
+        let foreign = RadioCheck.port([own], own: nil)
+        #expect(foreign.first?.reason.hasSuffix("is taken by waftd (process 8)") == true)
+        var told = StatusLine.Radio()
+        (told.fault, told.hint, told.radioFault) = ("their port is not open here", "see the doctor", "portTaken")
+        #expect(RadioCheck.told(told, foreign, besides: []) == foreign)
+        #expect(RadioCheck.told(told, [], besides: []).map(\.hint) == [nil])
+        told.radioFault = "notNow"
+        let fault = DoctorFinding.warning("their port is not open here", hint: "see the doctor")
+        #expect(RadioCheck.told(told, foreign, besides: []) == [fault] + foreign)
+        #expect(RadioCheck.told(told, foreign, besides: [fault]) == foreign)
         let silent = try RadioStatus(Array(#"{"visible":true,"remaining":9}"#.utf8))
         #expect(RadioCheck.window(silent, heard: 0, answered: 0).result == .warning)
         let heard = RadioCheck.window(silent, heard: 2, answered: 1)
         #expect(heard.result == .ok && heard.reason == "the window is open, 9 s left; 2 peers heard, 1 answered")
+    }
+
+    @Test(
+        "a radio backend that answers one question and not another one is told with both",
+        .enabled(if: geteuid() == 0, "NOT RUN: files of root need root; run Scripts/test as root"))
+    func halfRadio() async throws {
+        let folder = TemporaryFolder()
+        let probe = #"{"backend":"stub","version":"1.0","contract":"0.7.0","hardware":true,"missing":[]}"#
+        func reasons(_ answers: String) async throws -> [String] {
+            let script = "#!/bin/sh\ncase $1 in\nprobe) echo '\(probe)' ;;\n\(answers)\nesac\n"
+            let made = FileManager.default.createFile(
+                atPath: folder / "helper", contents: Data(script.utf8), attributes: [.posixPermissions: 0o755])
+            try #require(made)
+            return await RadioCheck().findings(scene, try RadioBackend(folder / "helper"), isUp: true).map(\.reason)
+        }
+        #expect(
+            try await reasons("status) exit 1 ;;") == [
+                "the radio backend is stub 1.0", #"the radio backend failed at "status""#,
+            ])
+        #expect(
+            try await reasons(#"status) echo '{"visible":true,"remaining":9}' ;; peers) exit 1 ;;"#) == [
+                "the radio backend is stub 1.0", "the window is open, 9 s left",
+                #"the radio backend failed at "peers""#,
+            ])
     }
 
     @Test("data protection that is not set up is a remark, and is suggested at a terminal once")

@@ -13,39 +13,75 @@ struct RadioCheck: DoctorCheck {
 
     func findings(_ scene: DoctorScene) async -> [DoctorFinding] {
         guard scene.settings.airdrop.isEnabled, scene.settings.airdrop.radio != .off else { return [] }
+        let backend: RadioBackend?
         do throws(RadioFault) {
-            guard let backend = try RadioBackend.find(scene.settings.airdrop.radio) else {
-                return [
-                    .ok(
-                        "iPhones do not see this machine: that needs a radio backend, such as omdrop-owl, in "
-                            + "/usr/lib/omdrop; see UsingIPhones.md in share/doc/waft")
-                ]
-            }
-            return try await findings(scene, backend)
+            backend = try RadioBackend.find(scene.settings.airdrop.radio)
         } catch {
-            return [.warning(error.description, hint: error.hint)]
+            return [Self.finding(error)]
+        }
+        guard let backend else {
+            return [
+                .ok(
+                    "iPhones do not see this machine: that needs a radio backend, such as omdrop-owl, in "
+                        + "/usr/lib/omdrop; see UsingIPhones.md in share/doc/waft")
+            ]
+        }
+        return await findings(scene, backend, isUp: RadioLink.current != nil)
+    }
+
+    /// Each question to the backend stands by itself: a fault of one hides no other finding.
+    /// - Parameter isUp: whether the radio link is up.
+    func findings(_ scene: DoctorScene, _ backend: RadioBackend, isUp: Bool) async -> [DoctorFinding] {
+        let radio = Radio(LiveSettings(scene.settings))
+        let told = scene.status?.radio
+        var findings: [DoctorFinding] = []
+        do throws(RadioFault) {
+            let probe = try await radio.probe(backend)
+            findings += Self.findings(
+                probe, probe.version.isEmpty ? probe.backend : "\(probe.backend) \(probe.version)")
+        } catch {
+            findings.append(Self.finding(error))
+        }
+        let owners = isUp ? PortOwners.listening(onTCP: UInt16(RadioBackend.port)) : []
+        findings += Self.told(told, Self.port(owners, own: scene.status?.processID), besides: findings)
+        if isUp { return findings + (await Self.window(radio, backend, scene)) }
+        let hint = "it comes with: waft visible everyone --for 10m"
+        return findings + (told?.visible == true ? [.warning("awdl0 is not up", hint: hint)] : [])
+    }
+
+    /// What the receiver says, and the programs on its port.
+    /// - Parameters:
+    ///   - port: the findings about the port.
+    ///   - others: those before; what they say is not said again.
+    static func told(
+        _ radio: StatusLine.Radio?, _ port: [DoctorFinding], besides others: [DoctorFinding]
+    ) -> [DoctorFinding] {
+        guard let radio, let fault = radio.fault, !others.contains(where: { $0.reason == fault }) else { return port }
+        guard radio.radioFault == RadioFault.portTaken("").code else {
+            return [.warning(fault, hint: radio.hint ?? "see: waft status")] + port
+        }
+        // Its hint is the doctor.
+        return port.isEmpty ? [DoctorFinding(result: .warning, reason: fault, hint: nil)] : port
+    }
+
+    private static func finding(_ fault: RadioFault) -> DoctorFinding {
+        .warning(fault.description, hint: fault.hint)
+    }
+
+    private static func window(_ radio: Radio, _ backend: RadioBackend, _ scene: DoctorScene) async -> [DoctorFinding] {
+        var findings: [DoctorFinding] = []
+        do throws(RadioFault) {
+            let status = try await radio.status(of: backend)
+            guard status.isVisible else { return [.ok("awdl0 is up, and the window is closed")] }
+            findings = [.ok("the window is open\(time(status))")]
+            let heard = try await radio.peers(of: backend).count
+            return [window(status, heard: heard, answered: heard == 0 ? 0 : await answered(scene.finder))]
+        } catch {
+            return findings + [finding(error)]
         }
     }
 
-    private func findings(_ scene: DoctorScene, _ backend: RadioBackend) async throws(RadioFault) -> [DoctorFinding] {
-        let radio = Radio(LiveSettings(scene.settings))
-        let probe = try await radio.probe(backend)
-        let name = probe.version.isEmpty ? probe.backend : "\(probe.backend) \(probe.version)"
-        var findings = Self.findings(probe, name)
-        if let status = scene.status?.radio, let fault = status.fault {
-            findings.append(.warning(fault, hint: status.hint ?? "see: waft status"))
-        }
-        guard RadioLink.current != nil else {
-            let hint = "it comes with: waft visible everyone --for 10m"
-            return findings + (scene.status?.radio?.visible == true ? [.warning("awdl0 is not up", hint: hint)] : [])
-        }
-        findings += Self.port(PortOwners.listening(onTCP: UInt16(RadioBackend.port)))
-        let status = try await radio.status(of: backend)
-        guard status.isVisible else { return findings + [.ok("awdl0 is up, and the window is closed")] }
-        let heard = try await radio.peers(of: backend)
-        let answered = heard.isEmpty ? 0 : await Self.answered(scene.finder)
-        return findings + [Self.window(status, heard: heard.count, answered: answered)]
-    }
+    private static func time(_ status: RadioStatus) -> String { status.remaining.map { ", \($0) s left" } ?? "" }
 
     static func findings(_ probe: RadioProbe, _ name: String) -> [DoctorFinding] {
         if probe.missing.isEmpty, probe.hasHardware { return [.ok("the radio backend is \(name)")] }
@@ -53,9 +89,11 @@ struct RadioCheck: DoctorCheck {
         return words.map { .warning("\(name): \($0)", hint: "iPhones do not see this machine until then") }
     }
 
-    /// - Parameter owners: the programs that listen on the port of the radio link.
-    static func port(_ owners: [PortOwners.Owner]) -> [DoctorFinding] {
-        let others = owners.filter { !["waft", "waftd"].contains($0.program) }
+    /// - Parameters:
+    ///   - owners: the programs that listen on the port of the radio link.
+    ///   - own: the process of this home's receiver; nil for none.
+    static func port(_ owners: [PortOwners.Owner], own: Int?) -> [DoctorFinding] {
+        let others = owners.filter { $0.process == nil || $0.process.map(Int.init) != own }
         guard !others.isEmpty else { return [] }
         let list = others.map(\.text).joined(separator: ", ")
         return [
@@ -66,7 +104,7 @@ struct RadioCheck: DoctorCheck {
     }
 
     static func window(_ status: RadioStatus, heard: Int, answered: Int) -> DoctorFinding {
-        let time = status.remaining.map { ", \($0) s left" } ?? ""
+        let time = time(status)
         let peers = "\(heard) peer\(heard == 1 ? "" : "s") heard, \(answered) answered"
         guard status.isProven || heard > 0 else {
             return .warning(
