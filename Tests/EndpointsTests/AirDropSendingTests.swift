@@ -27,6 +27,15 @@ struct AirDropSendingTests {
         #expect(receiver.asked.all == ["/Ask"])
     }
 
+    @Test("that takes no folder gets an archive: the commands for it have the names of the folder and of the peer")
+    func packing() {
+        let folder = MemorySource.file("our trip", [], kind: .tree)
+        #expect(
+            AirDropEndpoint.packing(folder, for: "Anna’s iPhone")
+                == "send an archive of it: zip -r 'our trip.zip' 'memory:our trip'; then: "
+                + "waft send 'our trip.zip' --to 'Anna’s iPhone'")
+    }
+
     @Test("that refuses the form of the contents is asked once more and gets the other form", arguments: [406, 415])
     func otherForm(status: Int) async throws {
         for flags in [AirDropFlags.own, .standard] {

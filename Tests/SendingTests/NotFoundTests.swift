@@ -23,7 +23,7 @@ struct NotFoundTests {
     @Test("is reported with the machines in view, and another way to reach the peer, each on a line of its own")
     func others() {
         let rest = [
-            "is waftd or waft receive running there? An address also works: --to ADDRESS",
+            "is waftd or waft receive running there? An address also works, but not that of an AirDrop device: --to ADDRESS",
             "on a phone, open LocalSend and look for machines there. In another network: --to ADDRESS:53317, or once: "
                 + "waft peers add NAME ADDRESS:53317",
         ]

@@ -193,6 +193,17 @@ struct PeerFinderTests {
         }
     }
 
+    @Test("that is in vain says first what a dialect knows about its peers")
+    func absent() async throws {
+        var endpoint = ScriptedEndpoint(dialect: .keyed, peers: [])
+        endpoint.absenceAdvice = ["open the window"]
+        let finder = PeerFinder(endpoints: [endpoint], searches: true, addressesOfHost: { _ in [] })
+        let failure = await #expect(throws: SendError.self) {
+            _ = try await finder.resolve(.name("phone"), within: .milliseconds(50))
+        }
+        #expect(failure?.advice.first == "open the window" && failure?.advice.count == 4, "\(failure?.advice ?? [])")
+    }
+
     @Test("passes over peers with another key than the expected one")
     func expected() async throws {
         let peers = [peer(.keyed, 1, [old]), peer(.keyed, 2, [new])]
@@ -208,6 +219,7 @@ private struct ScriptedEndpoint: Endpoint {
     let peers: [FoundPeer]
     /// Found by a scan, and asked at its address; not found by a search.
     var scannable: FoundPeer?
+    var absenceAdvice: [String] = []
     /// Why nobody is met.
     var fault = MeetingError.Kind.unreachable
 

@@ -4,6 +4,7 @@ import Logging
 import SecureTransport
 import Settings
 import Sharing
+import SystemCalls
 
 extension AirDropEndpoint {
     package func send(_ request: SendRequest) async throws(SendError) -> SendReport {
@@ -15,10 +16,10 @@ extension AirDropEndpoint {
         guard request.options.wait != .opened else {
             throw SendError(.unfit, "\(name) is reached by AirDrop, which does not tell whether anything was opened")
         }
-        guard target.takesFolders || request.sources.allSatisfy({ $0.offered.kind != .tree }) else {
+        if !target.takesFolders, let folder = request.sources.first(where: { $0.offered.kind == .tree }) {
             throw SendError(
                 .unfit, "\(name) is reached on a radio link of Apple's, and a phone cannot open a folder",
-                advice: ["send an archive of it: zip -r FOLDER.zip FOLDER; then: waft send FOLDER.zip --to NAME"])
+                advice: [Self.packing(folder, for: request.peerText)])
         }
         do {
             let plan = try SendingPlan(offer, request.sources, to: target.airDropFlags)
@@ -36,6 +37,14 @@ extension AirDropEndpoint {
                 .unreachable, "the radio link to \(name) is gone: \(RadioBackend.interface) has ended",
                 advice: ["open it again, and send once more: waft visible everyone --for 10m"])
         }
+    }
+
+    /// How a folder is sent to a peer that takes none.
+    static func packing(_ folder: any ItemSource, for peer: String) -> String {
+        func word(_ text: String) -> String { ShellWord.quoted(ShownText.line(text, limit: 400)) }
+        let archive = word(folder.offered.name.text + ".zip")
+        return
+            "send an archive of it: zip -r \(archive) \(word(folder.origin)); then: waft send \(archive) --to \(word(peer))"
     }
 
     /// Asks and sends, in the form that the receiver announces. A receiver that does not take that form is asked once more,

@@ -38,6 +38,10 @@ package protocol Endpoint: Sendable {
     /// dialect's own. Nil if the dialect is not looked for there.
     func candidate(host: String, port: UInt16?) -> PeerTarget?
 
+    /// The next steps for a user whose peer was not found, where the dialect knows of more than the usual ones: one line
+    /// each.
+    var absenceAdvice: [String] { get }
+
     /// Whether a target answers with the key that it should have.
     func probe(_ target: PeerTarget, within limit: Duration) async -> ProbeResult
 
@@ -62,6 +66,8 @@ extension Endpoint {
     package func scan(_ found: AsyncStream<PeerEvent>.Continuation) async {}
 
     package func check(_ settings: Settings, listeningOn port: Int) async throws {}
+
+    package var absenceAdvice: [String] { [] }
 
     package func target(host: String, port: UInt16) -> PeerTarget? { nil }
 

@@ -151,7 +151,9 @@ package struct PeerFinder: Sendable {
             let way = searches ? near : " (discovery is off: give host:port)" + near
             throw SendError(
                 .notFound, "no machine named \(name) was found\(way)",
-                advice: searches ? Self.advice(nameless: search.nameless, named: search.names) : [])
+                advice: searches
+                    ? endpoints.flatMap(\.absenceAdvice) + Self.advice(nameless: search.nameless, named: search.names)
+                    : [])
         }
     }
 
@@ -237,7 +239,9 @@ package struct PeerFinder: Sendable {
             ? "no machine is in view" : "in view: \(named.prefix(shownNames).joined(separator: ", "))\(more)"
         guard let some = nameless.min(by: { $0.text < $1.text }) else {
             return [
-                view, "is waftd or waft receive running there? An address also works: --to ADDRESS", phoneAdvice,
+                view,
+                "is waftd or waft receive running there? An address also works, but not that of an AirDrop device: --to ADDRESS",
+                phoneAdvice,
             ]
         }
         let others =

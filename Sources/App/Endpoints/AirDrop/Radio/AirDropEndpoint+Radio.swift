@@ -25,6 +25,15 @@ extension AirDropEndpoint {
         host.visibility.visibility == .everyone && (try? radio.backend) != nil
     }
 
+    package var absenceAdvice: [String] {
+        (try? radio.backend) == nil
+            ? []
+            : [
+                "an iPhone: waft visible everyone --for 10m here, and the share sheet open there (AirDrop: Everyone for 10 "
+                    + "Minutes)"
+            ]
+    }
+
     /// Listens at the port that backends announce, while they may, until the task is cancelled. A fault is told, and ends
     /// nothing else.
     func listenOnRadio(_ host: ReceivingHost, _ serve: @escaping @Sendable (SecureListener) async throws -> Void) async
