@@ -68,7 +68,8 @@ struct FigureTests {
         #expect(simulation.causes.keys.allSatisfy { $0 == member })
     }
 
-    @Test("if a relay dials nobody and says nothing of it, the others are later by 5 s at most", arguments: [0, 11, 21])
+    @Test(
+        "if a relay dials nobody and says nothing of it, the others are later by 5 s at most", arguments: [0, 11, 21])
     func ignoring(member: Int) {
         let (times, simulation) = run { $0.hosts[member].vice = .ignores }
         let chain = times.indices.filter { simulation.causes[$0] == nil }
