@@ -46,6 +46,16 @@ struct SettingsJudgeTests {
     }
 
     @Test(
+        "a radio backend that is there and of no use has a next step of its own, and one that is missing may come later"
+    )
+    func radio() throws {
+        let there = try faults("dialects: {airdrop: {radio: /etc/passwd}}\n")
+        #expect(there.map(\.hint) == ["as root: chmod +x /etc/passwd"] && there.map(\.kind) == [.program])
+        let missing = try faults("dialects: {airdrop: {radio: /nowhere/x}}\n")
+        #expect(missing.map(\.hint) == [nil] && missing.count == 1)
+    }
+
+    @Test(
         "a contradiction, an open door and text that cannot be read let none start",
         arguments: [
             ("port: 4001\ndialects: {localsend: {port: 4001}}\n", "each needs a port of its own"),

@@ -175,7 +175,8 @@ package struct SettingsFile: Sendable {
         guard let first = own.first(where: { $0.kind == .file }) ?? (anyway ? nil : own.first) else { return }
         throw WaftError(
             .usage, "\(first.words); nothing was changed",
-            hint: first.kind == .program ? "if it comes later, for example with its disk: --anyway" : nil)
+            hint: first.hint
+                ?? (first.kind == .program ? "if it comes later, for example with its disk: --anyway" : nil))
     }
 
     private static func failure(_ line: SettingChangedLine, _ invalid: Settings.InvalidError?) -> WaftError? {

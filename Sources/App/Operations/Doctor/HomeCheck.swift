@@ -71,8 +71,9 @@ struct SettingsCheck: DoctorCheck {
             return faults.map { fault in
                 .problem(
                     fault.text,
-                    hint: fault.kind == .file
-                        ? "correct it; until then no receiver starts" : "bring it back, or change it")
+                    hint: fault.hint
+                        ?? (fault.kind == .file
+                            ? "correct it; until then no receiver starts" : "bring it back, or change it"))
             }
         }
         if scene.settings.accept == .none {

@@ -18,6 +18,8 @@ package struct SettingFault: Hashable, Sendable {
     package let line: Int?
     /// One clause; not escaped.
     package let words: String
+    /// The next step, one line; nil for the usual one of its kind.
+    package var hint: String?
 
     /// The faults of a file that cannot be read.
     package static func all(of error: Settings.InvalidError) -> [SettingFault] {

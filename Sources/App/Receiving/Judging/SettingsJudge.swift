@@ -76,7 +76,10 @@ package struct SettingsJudge: Sendable {
             }
         }
         do throws(RadioFault) { _ = try RadioBackend.find(settings.airdrop.radio) } catch {
-            faults.append(fault(.program, ["dialects.airdrop.radio"], "\(error); iPhones do not see this machine"))
+            var flaw = fault(.program, ["dialects.airdrop.radio"], "\(error); iPhones do not see this machine")
+            // One that is missing may come later, as any program.
+            if case .missing = error {} else { flaw.hint = error.hint }
+            faults.append(flaw)
         }
         if let folder = settings.airdrop.identity {
             do throws(AppleIdentityFault) { _ = try AppleIdentity(folder) } catch {
