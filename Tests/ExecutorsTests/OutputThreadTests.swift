@@ -52,7 +52,7 @@ struct OutputThreadTests {
         output.flush(pause: 10) { false }
         let all = packets.all()
         #expect(all.joined() == (0...1_000).map { "\($0)\n" }.joined())
-        #expect(all.count == 1 + 8, "one by one, then 128 KiB at a time")
+        #expect(all.count == 1 + 32, "one by one, then 32 KiB at a time")
     }
 
     /// A socket that shows what was written at once.

@@ -20,7 +20,7 @@ package final class OutputThread: Sendable {
     /// The pieces in their order; the thread has work as long as there are any.
     private let pieces = Mutex(Deque<Piece>())
     /// Bytes of the pieces that are written together.
-    private static let maximumTogether = 128 << 10
+    private static let maximumTogether = 32 << 10
     /// Bytes handed over and not written yet. Not under a lock: it would be held while the thread is woken, and the thread
     /// would wait for it.
     private let waiting = Atomic(0)

@@ -86,7 +86,7 @@ struct RadioCheck: DoctorCheck {
     static func findings(_ probe: RadioProbe, _ name: String) -> [DoctorFinding] {
         if probe.missing.isEmpty, probe.hasHardware { return [.ok("the radio backend is \(name)")] }
         let words = probe.missing.isEmpty ? ["it finds no Wi-Fi card that it can use"] : probe.missing
-        return words.map { .warning("\(name): \($0)", hint: "iPhones do not see this machine until then") }
+        return words.map { .warning("\(name): \($0)", hint: "iPhones may not see this machine until then") }
     }
 
     /// - Parameters:

@@ -118,6 +118,7 @@ final class RadioKeeper: Sendable {
             logger.warning("the radio's window cannot be noted", metadata: ["reason": "\(error)"])
         }
         var failure: RadioFault?
+        facts.withLock { $0.probe = nil }
         do throws(RadioFault) {
             let probe = try await radio.probe(backend)
             facts.withLock { $0.probe = probe }

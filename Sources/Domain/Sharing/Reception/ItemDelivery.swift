@@ -22,7 +22,7 @@ final class ItemDelivery: Sendable {
     func takes(_ facts: ArrivalFacts) -> Bool { facts.content?.outcome != .lying && delivery.takes(facts) }
 
     /// Items of one event: a copy of a whole batch would take memory.
-    private static let toldAtOnce = 64
+    private static let toldAtOnce = 16
 
     /// Items are in the Inbox.
     func arrived(_ arrivals: [IncomingTransfer.StoredArrival]) {
