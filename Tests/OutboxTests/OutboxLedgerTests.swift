@@ -82,7 +82,7 @@ struct OutboxLedgerTests {
         #expect(ledger.dispatch(at: moment(), moves: [:]) == [.begin(JobNumber(2)), .begin(JobNumber(4))])
         for (member, (number, peer)) in [(2, "cellar"), (4, "garage")].enumerated() {
             let begun = sending(record(number, to: peer, group: "lab"))
-            let party = OutboxParty(first: JobNumber(2), members: 2, member: member)
+            let party = OutboxParty(id: 2, first: JobNumber(2), members: 2, member: member)
             #expect(
                 ledger.began(begun.number, .record(begun), wasOffered: false, at: moment())
                     == [.attempt(begun, wasOffered: false, party)])
@@ -94,6 +94,29 @@ struct OutboxLedgerTests {
         done.standing.conclude(done.job, [0: .stored("a")], nil, isInterrupted: false, at: moment())
         _ = ledger.recorded(number, .record(done), at: moment())
         #expect(ledger.dispatch(at: moment(), moves: [:]) == [.begin(JobNumber(3))])
+    }
+
+    @Test("a job that is tried again begins another party than the one that is under way")
+    func otherParty() {
+        var ledger = OutboxLedger(places: 4, at: .zero)
+        var parties: [OutboxParty?] = []
+        for number in [1, 2, 3] { _ = ledger.enter(record(number, to: "\(number)", group: "lab"), at: moment()) }
+        func begin() {
+            for case .begin(let number) in ledger.dispatch(at: moment(), moves: [:]) {
+                let begun = sending(record(number.value, to: "\(number)", group: "lab"))
+                let actions = ledger.began(number, .record(begun), wasOffered: false, at: moment())
+                if case .attempt(_, _, let party) = actions.first { parties.append(party) }
+            }
+        }
+        begin()
+        for number in [1, 3] {
+            _ = ledger.ended(JobNumber(number), OutboxResult(failure: unreachable))
+            _ = ledger.recorded(JobNumber(number), .record(record(number, to: "\(number)", group: "lab")), at: moment())
+        }
+        begin()
+        #expect(parties.map { $0?.members } == [3, 3, 3, 2, 2] && parties.map { $0?.member } == [0, 1, 2, 0, 1])
+        let ids = parties.compactMap { $0?.id }
+        #expect(ids.count == 5 && Set(ids.prefix(3)).isDisjoint(with: ids.suffix(2)))
     }
 
     @Test("a failed job is tried again after its wait, and at once when its peer appears")

@@ -49,10 +49,10 @@ struct RadioCheck: DoctorCheck {
         return findings + (told?.visible == true ? [.warning("awdl0 is not up", hint: hint)] : [])
     }
 
-    /// What the receiver says, and the programs on its port.
+    /// The fault that the receiver tells, and the programs on its port.
     /// - Parameters:
     ///   - port: the findings about the port.
-    ///   - others: those before; what they say is not said again.
+    ///   - others: the findings before; a fault of theirs is not told again.
     static func told(
         _ radio: StatusLine.Radio?, _ port: [DoctorFinding], besides others: [DoctorFinding]
     ) -> [DoctorFinding] {

@@ -91,7 +91,7 @@ struct RadioWindow {
 
     /// - Parameters:
     ///   - wish: nil for no window.
-    ///   - chosen: the mark of the user's choice. After another choice of the same, what has failed is tried again at once.
+    ///   - chosen: the mark of the user's choice. If the user chooses the same again, a failed try is repeated at once.
     mutating func next(_ wish: Wish?, chosen: UInt32? = nil, at now: Instant) -> Action {
         let isChosenAgain = chosen != self.chosen
         self.chosen = chosen
@@ -131,7 +131,7 @@ struct RadioWindow {
     }
 
     /// - Parameters:
-    ///   - fault: why the backend did not say its state, or what is wrong with the link.
+    ///   - fault: of the answer, or of the link; nil if all is well.
     ///   - status: the backend's; nil if it gave none.
     mutating func looked(_ status: RadioStatus?, _ fault: RadioFault?, at now: Instant) {
         guard case .open(let wish, _) = state else { return }

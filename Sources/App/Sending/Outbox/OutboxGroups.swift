@@ -12,27 +12,27 @@ final class OutboxGroups: Sendable {
         var present = 0
     }
 
-    private let groups = Mutex<[JobNumber: Group]>([:])
+    private let groups = Mutex<[UInt64: Group]>([:])
 
     /// - Parameter make: returns nil if the items are not sent as a group.
     /// - Returns: the place of the job; `leave` must follow.
     func enter(_ party: OutboxParty, make: () -> SendGroup?) -> SendGroup.Seat? {
         groups.withLock { groups in
-            if groups[party.first] == nil {
+            if groups[party.id] == nil {
                 let group = make()
-                groups[party.first] = Group(group: group, clock: group.map { group in Task { await group.run() } })
+                groups[party.id] = Group(group: group, clock: group.map { group in Task { await group.run() } })
             }
-            groups[party.first]?.present += 1
-            return groups[party.first]?.group.map { SendGroup.Seat($0, member: party.member) }
+            groups[party.id]?.present += 1
+            return groups[party.id]?.group.map { SendGroup.Seat($0, member: party.member) }
         }
     }
 
     func leave(_ party: OutboxParty) {
         groups.withLock { groups in
-            groups[party.first]?.group?.left(party.member)
-            groups[party.first]?.present -= 1
-            guard groups[party.first]?.present == 0 else { return }
-            groups.removeValue(forKey: party.first)?.clock?.cancel()
+            groups[party.id]?.group?.left(party.member)
+            groups[party.id]?.present -= 1
+            guard groups[party.id]?.present == 0 else { return }
+            groups.removeValue(forKey: party.id)?.clock?.cancel()
         }
     }
 }

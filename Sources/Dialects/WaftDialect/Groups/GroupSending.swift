@@ -130,7 +130,7 @@ package final class GroupSending: Sendable {
             return try await wait(for: member, by: client)
         }
         let isLate = state.withLock { !$0.ledger.isGathering }
-        // One for which it is too late keeps its offer, and hears nothing of a chain.
+        // A member that is too late for the chain keeps its offer, and hears nothing of the chain.
         if isLate, case .yes(let terms) = answer,
             try await !find(member.cancellation, { $0.ledger.isUnderWay ? $0.ledger.hasRoom(for: terms) : nil })
         {
@@ -294,7 +294,7 @@ package final class GroupSending: Sendable {
     /// Whether nothing more passes the control connection of a member.
     private func isOver(_ member: Int, isAnswered: Bool) -> Bool {
         state.withLock { state in
-            // What the member has just said may have an answer.
+            // The last message of the member may have an answer.
             guard state.seats[member].frames.readableBytes == 0 else { return false }
             return switch state.ledger.members[member].state {
             case .asked, .ready, .placed: isAnswered

@@ -32,8 +32,11 @@ extension OutboxLedger {
             if let group = job.group {
                 party += ready.filter { $0.job.group == group && busy.insert($0.job.peer).inserted }.map(\.number)
             }
+            lastParty += 1
             for (member, each) in party.enumerated() {
-                let party = party.count > 1 ? OutboxParty(first: number, members: party.count, member: member) : nil
+                let party =
+                    party.count > 1
+                    ? OutboxParty(id: lastParty, first: number, members: party.count, member: member) : nil
                 set(each, .trying(Attempt(begun: now.uptime, party: party)))
                 actions.append(.begin(each))
             }

@@ -135,6 +135,7 @@ struct OutboxLedger {
     /// The open jobs, by their states: the order of the attempts, and the ends of the waits.
     var open = RetryLedger<JobNumber>()
     var isWatching = false
+    var lastParty: UInt64 = 0
     /// Of `due`.
     var alarm = LoopAlarm()
     private(set) var nextLook: Duration

@@ -24,6 +24,8 @@ package struct OutboxShipment: Sendable {
 
 /// The jobs of one command that are tried together, and one of them.
 package struct OutboxParty: Hashable, Sendable {
+    /// Never given twice by one ledger: a job that is tried again may begin another party while its former one is under way.
+    package var id: UInt64
     /// The number of the first one.
     package var first: JobNumber
     /// Two or more.

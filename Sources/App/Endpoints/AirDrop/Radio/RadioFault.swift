@@ -90,7 +90,7 @@ extension RadioFault: CustomStringConvertible {
     /// The next step, one line.
     package var hint: String {
         switch self {
-        // No command that would give root's rights to what a stranger has written.
+        // A `chown` would give root's rights to a program that a stranger has written.
         case .untrusted:
             "root must own it and all folders above it, and nobody else may write to them: install the backend as root, or "
                 + "set another path: waft config set dialects.airdrop.radio PATH"
