@@ -134,6 +134,19 @@ struct PeerFinderTests {
         #expect(failure?.description == "attic (\(PeerID.sample(7).short)) was not found")
     }
 
+    @Test("asks nobody else on the link if a contact answers where it was last")
+    func contactAtItsAddress() async throws {
+        let folder = TemporaryFolder()
+        let book = ContactBook(path: folder / "contacts.json")
+        try book.allow(.sample(7), named: try ContactName("attic"), Verification(.keyID, at: .now))
+        try book.remember(KnownAddress(host: old.host, port: 8_770, lastGood: .now), of: .sample(7))
+        // Its search would find the contact elsewhere, and at once.
+        let endpoint = ScriptedEndpoint(dialect: .keyed, peers: [peer(.keyed, 7, [new])], probed: .expected)
+        let finder = PeerFinder(endpoints: [endpoint], contacts: book, searches: true)
+        let target = try await finder.resolve(.name("attic"), within: .seconds(20))
+        #expect(target.addresses == [old])
+    }
+
     @Test("waits for a second peer of the name until those in view have answered, and a while after a late first one")
     func settled() {
         let began = ContinuousClock.now
@@ -220,6 +233,8 @@ private struct ScriptedEndpoint: Endpoint {
     /// Found by a scan, and asked at its address; not found by a search.
     var scannable: FoundPeer?
     var absenceAdvice: [String] = []
+    /// The answer at any address.
+    var probed = ProbeResult.nothing
     /// Why nobody is met.
     var fault = MeetingError.Kind.unreachable
 
@@ -239,6 +254,8 @@ private struct ScriptedEndpoint: Endpoint {
         guard let scannable else { throw MeetingError(fault, "nobody is there") }
         return scannable
     }
+
+    func probe(_ target: PeerTarget, within limit: Duration) async -> ProbeResult { probed }
 
     func listen(_ host: ReceivingHost) async throws {}
 

@@ -72,10 +72,11 @@ package struct PathTrust: Sendable {
         }
         if isLink { return Self.target(of: path).map { .link(to: $0) } ?? .missing }
         var others = status.st_mode & (S_IWGRP | S_IWOTH)
+        let keepsOthersOut = !isEnd && status.st_mode & S_ISVTX != 0
+        if others == 0 || keepsOthersOut { return .thing }
         // Looked up only if it matters: groups may come from a remote server.
         if others & S_IWGRP != 0, status.st_gid == ownGroup { others &= ~S_IWGRP }
-        let keepsOthersOut = !isEnd && status.st_mode & S_ISVTX != 0
-        guard others == 0 || keepsOthersOut else {
+        guard others == 0 else {
             throw .mode(path, status.st_mode & 0o7777, others, user: user, disk: MountedDisk.type(of: status.st_dev))
         }
         return .thing

@@ -13,6 +13,8 @@ extension PeerFinder {
 
     /// Known addresses that are tried.
     private static let triedAddresses = 4
+    /// How long the known addresses are tried before the whole link is searched as well.
+    private static let headStart: Duration = .milliseconds(100)
 
     /// The contact of a name, or of a whole id, as a group has it; nil if there is none.
     ///
@@ -26,19 +28,22 @@ extension PeerFinder {
         }
     }
 
-    /// Finds a contact by its key only: at its last addresses, at the remembered address of its name, and by mDNS, at the same time. A peer with the same name
-    /// and another key is not the contact.
+    /// Finds a contact by its key only: at its last addresses and at the remembered address of its name, and a moment later
+    /// by mDNS as well. A peer with the same name and another key is not the contact.
     ///
     /// - Throws: `SendError` `notFound`; `unreachable` if another peer answered in its place.
     func find(_ contact: Contact, within limit: Duration) async throws(SendError) -> PeerTarget {
         let clues = await withTaskGroup(of: Clue.self) { group -> [Clue] in
-            if let peer = try? rememberedPeer(named: contact.name.text) {
-                group.addTask { await look(at: peer.host, peer.port, for: contact, within: limit) }
+            var places = contact.addresses.prefix(Self.triedAddresses).map { ($0.host, $0.port) }
+            if let peer = try? rememberedPeer(named: contact.name.text) { places.append((peer.host, peer.port)) }
+            for (host, port) in places { group.addTask { await look(at: host, port, for: contact, within: limit) } }
+            if searches {
+                let headStart = places.isEmpty ? .zero : Self.headStart
+                group.addTask {
+                    guard (try? await Task.sleep(for: headStart)) != nil else { return .nothing }
+                    return await look(for: contact, within: limit)
+                }
             }
-            for address in contact.addresses.prefix(Self.triedAddresses) {
-                group.addTask { await look(at: address.host, address.port, for: contact, within: limit) }
-            }
-            if searches { group.addTask { await look(for: contact, within: limit) } }
             var clues: [Clue] = []
             for await clue in group {
                 clues.append(clue)
