@@ -12,14 +12,22 @@ import Testing
 private final class FakeCopies: ClearCopying {
     private let state: Mutex<Bool?>
     private let opening: @Sendable () -> Void
+    private let asking: @Sendable () -> Void
 
-    /// - Parameter opening: called while a copy is made.
-    init(_ isAvailable: Bool?, opening: @escaping @Sendable () -> Void = {}) {
+    /// - Parameters:
+    ///   - opening: called while a copy is made.
+    ///   - asking: called for each question about the lock; a program that starts asks one.
+    init(
+        _ isAvailable: Bool?, opening: @escaping @Sendable () -> Void = {}, asking: @escaping @Sendable () -> Void = {}
+    ) {
         state = Mutex(isAvailable)
-        self.opening = opening
+        (self.opening, self.asking) = (opening, asking)
     }
 
-    var isProtectedDataAvailable: Bool? { state.withLock { $0 } }
+    var isProtectedDataAvailable: Bool? {
+        asking()
+        return state.withLock { $0 }
+    }
     func canOpen(_ protection: ProtectionClass) -> Bool { true }
     func folder(of handler: String) -> String? { nil }
     func open(_ arrivals: [Arrival], for handler: String) throws(ClearCopyError) -> [Arrival] {
@@ -32,12 +40,14 @@ private final class FakeCopies: ClearCopying {
 
 @Suite("Handlers and the lock", .timeLimit(.minutes(1)))
 struct LockNoticeTests {
-    private func runner(
-        _ place: HookFolder, _ isAvailable: Bool?, opening: @escaping @Sendable () -> Void = {}
-    ) -> HandlerRunner {
+    private func runner(_ place: HookFolder, _ isAvailable: Bool?) -> HandlerRunner {
+        runner(place, FakeCopies(isAvailable))
+    }
+
+    private func runner(_ place: HookFolder, _ copies: FakeCopies) -> HandlerRunner {
         HandlerRunner(
-            inbox: place.inbox, scratchFolder: place.scratch, copies: FakeCopies(isAvailable, opening: opening),
-            grace: .milliseconds(500), launcher: probe, logger: quiet)
+            inbox: place.inbox, scratchFolder: place.scratch, copies: copies, grace: .milliseconds(500),
+            launcher: probe, logger: quiet)
     }
 
     @Test("environment and document say whether protected data is available, only if data protection is set up")
@@ -117,13 +127,25 @@ struct LockNoticeTests {
         program.notices = [.willBecomeUnavailable]
         program.keepsRunning = true
         let heard = place.listen(to: "heard")
-        let handler = ResidentHandler(program: program, runner: runner(place, true))
-        async let kept: Void = handler.keep()
-        while await !handler.isRunning {
-            await handler.tell(.willBecomeUnavailable)
-            await Task.yield()
-        }
-        await kept
+        let (begun, told) = (Semaphore(), Semaphore())
+        let isFirst = Mutex(true)
+        let copies = FakeCopies(
+            true,
+            asking: {
+                let isStart = isFirst.withLock { first in
+                    defer { first = false }
+                    return first
+                }
+                guard isStart else { return }
+                begun.signal()
+                told.wait()
+            })
+        let handler = ResidentHandler(program: program, runner: runner(place, copies))
+        let kept = Task(executorPreference: blocking) { await handler.keep() }
+        await Task(executorPreference: blocking) { begun.wait() }.value
+        await handler.tell(.willBecomeUnavailable)
+        told.signal()
+        await kept.value
         _ = try await heard.first { $0?.contains("protected-data-will-become-unavailable") == true }
         await handler.stop()
     }
@@ -138,10 +160,12 @@ struct LockNoticeTests {
         let heard = place.listen(to: "heard")
         let (begun, changed) = (Semaphore(), Semaphore())
         let calls = HandlerCalls(
-            runner: runner(place, true) {
-                begun.signal()
-                changed.wait()
-            })
+            runner: runner(
+                place,
+                FakeCopies(true) {
+                    begun.signal()
+                    changed.wait()
+                }))
         var arrival = Arrival.sample(number: 1)
         arrival.facts.destination = Destination(handler: nil, folder: nil, protection: .unlessOpen)
         let call = DeliveryCall(
