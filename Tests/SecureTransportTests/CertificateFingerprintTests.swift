@@ -27,8 +27,8 @@ struct CertificateFingerprintTests {
     @Test("an RSA identity has its own file, and its certificate is the same ever after")
     func file() throws {
         let folder = try TemporaryFolder()
-        let first = try Identity.load(orMakeIn: folder.path, named: "other.pem", kind: .rsa2048)
-        let second = try Identity.load(orMakeIn: folder.path, named: "other.pem", kind: .rsa2048)
+        let first = try Identity.load(orMakeIn: folder.path, named: "other.pem", kinds: [.rsa2048])
+        let second = try Identity.load(orMakeIn: folder.path, named: "other.pem", kinds: [.rsa2048])
         #expect(first.certificateFingerprint == second.certificateFingerprint)
         #expect(first.peerID == second.peerID)
         let path = folder.path + "/other.pem"

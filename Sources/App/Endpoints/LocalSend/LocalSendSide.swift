@@ -25,8 +25,7 @@ final class LocalSendSide: Sendable {
 
     /// Reads the certificate at the first call, or makes it.
     ///
-    /// An RSA key takes some tenths of a second of a processor: tasks that wait here on threads of others would hold up all
-    /// searches.
+    /// An old RSA key or the disk can take long: tasks that wait here on threads of others would hold up all searches.
     /// - Throws: `IdentityError`.
     func identity() async throws -> Identity {
         try await withTaskExecutorPreference(blocking) { try loadIdentity() }
@@ -37,9 +36,10 @@ final class LocalSendSide: Sendable {
     func loadIdentity() throws -> Identity {
         try made.withLock { made in
             if let made { return made }
+            // Earlier versions made RSA keys, by which others remember the device.
             let identity =
-                try folder.map { try Identity.load(orMakeIn: $0, named: Self.fileName, kind: .rsa2048) }
-                ?? Identity.make(kind: .rsa2048)
+                try folder.map { try Identity.load(orMakeIn: $0, named: Self.fileName, kinds: [.p256, .rsa2048]) }
+                ?? Identity.make()
             made = identity
             return identity
         }

@@ -17,27 +17,27 @@ extension Identity {
     /// - Parameters:
     ///   - folder: Made (0700) if missing; its parent folder must exist.
     ///   - name: The name of its file.
-    ///   - kind: The kind of key that the identity must have.
+    ///   - kinds: The kinds of key that the identity may have. A new one has the first.
     /// - Throws: `IdentityError`. An existing but unusable identity is never replaced.
     package static func load(
-        orMakeIn folder: String, named name: String = fileName, kind: KeyKind = .p256
+        orMakeIn folder: String, named name: String = fileName, kinds: [KeyKind] = [.p256]
     ) throws(IdentityError) -> Identity {
         let path = folder + "/" + name
-        if let identity = try load(from: path, kind: kind) { return identity }
+        if let identity = try load(from: path, kinds: kinds) { return identity }
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
             throw .notMade("the folder \(folder) cannot be made: \(reason(errno))")
         }
-        let identity = try make(kind: kind)
+        let identity = try make(kind: kinds[0])
         if try identity.store(at: path, in: folder) { return identity }
         // Another process was first. Its identity is complete, because it was linked into place.
-        guard let theirs = try load(from: path, kind: kind) else {
+        guard let theirs = try load(from: path, kinds: kinds) else {
             throw .notMade("\(path) was made and removed by another process")
         }
         return theirs
     }
 
     /// - Returns: nil if there is no such file.
-    static func load(from path: String, kind: KeyKind) throws(IdentityError) -> Identity? {
+    static func load(from path: String, kinds: [KeyKind] = [.p256]) throws(IdentityError) -> Identity? {
         // O_NONBLOCK: opening a pipe without a writer must not hang.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -49,7 +49,7 @@ extension Identity {
         }
         defer { close(descriptor) }
         try checkAccess(to: descriptor, path: path)
-        return try parse(try read(descriptor, path: path), path: path, kind: kind)
+        return try parse(try read(descriptor, path: path), path: path, kinds: kinds)
     }
 
     private static func checkAccess(to descriptor: Int32, path: String) throws(IdentityError) {
@@ -85,7 +85,9 @@ extension Identity {
         return Array(bytes[..<count])
     }
 
-    private static func parse(_ pem: consuming [UInt8], path: String, kind: KeyKind) throws(IdentityError) -> Identity {
+    private static func parse(
+        _ pem: consuming [UInt8], path: String, kinds: [KeyKind]
+    ) throws(IdentityError) -> Identity {
         defer { OPENSSL_cleanse(&pem, pem.count) }
         ERR_clear_error()
         defer { ERR_clear_error() }
@@ -97,9 +99,9 @@ extension Identity {
             throw .damaged(path, "it holds no complete certificate")
         }
         let isOfKey = X509_check_private_key(certificate, key) == 1
-        guard let identity = Identity(owningKey: key, certificate: certificate), identity.kind == kind else {
-            throw .wrongKind(path, expected: kind)
-        }
+        guard let identity = Identity(owningKey: key, certificate: certificate),
+            identity.kind.map(kinds.contains) == true
+        else { throw .wrongKind(path, expected: kinds) }
         guard isOfKey else { throw .mismatched(path) }
         return identity
     }

@@ -67,10 +67,11 @@ extension IdentityError {
         IdentityError(.unreadable, "cannot use \(path): \(reason)")
     }
 
-    static func wrongKind(_ path: String, expected: KeyKind) -> IdentityError {
+    static func wrongKind(_ path: String, expected: [KeyKind]) -> IdentityError {
         IdentityError(
             .wrongKind,
-            "cannot use the identity \(path): its key is not \(expected); remove it to become a new peer"
+            "cannot use the identity \(path): its key is not "
+                + "\(expected.map(\.description).joined(separator: " or ")); remove it to become a new peer"
         )
     }
 
