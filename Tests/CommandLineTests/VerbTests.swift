@@ -187,7 +187,7 @@ struct VerbTests {
         try await home.receiving { address in
             await study.answer([("send $F/note.txt --to \(address)", "stored as note.txt")])
             await home.answer([("inbox", "(sealed)"), ("inbox show 1", "protection unlessOpen")], isReading: true)
-            #expect(await home.run("inbox cat 1").exit == .locked)
+            await home.expect([("inbox cat 1", .locked, "locked")])
             await home.answer([("unlock \(try passphrase("secret words here"))", "unlocked")])
             #expect(await home.run("inbox cat 1").exit == .done)
             await home.answer([

@@ -101,7 +101,9 @@ struct GroupTests {
             try await room.study.withReceiver(Programs.waftd, []) { _ in
                 for member in room.members.values { _ = try await member.log.first("stored") }
                 #expect(try room.having() == GroupRoom.names)
-                #expect(try await room.sent() - before < GroupRoom.size * 2)
+                // A stream each would be four times the size; a job that is ready late has one of its own.
+                let sent = try await room.sent() - before
+                #expect(sent < GroupRoom.size * 3, "\(sent)")
             }
         }
     }
