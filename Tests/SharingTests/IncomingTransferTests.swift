@@ -1,4 +1,5 @@
 import Digests
+import Executors
 import Glibc
 import Sharing
 import TestSupport
@@ -197,6 +198,32 @@ struct IncomingTransferTests {
         let receipt = try receiving.transfer.finish()
         #expect(threads.all == [false, true])
         #expect(receipt.items.allSatisfy(\.isStored) && receiving.inbox.stagedCount == 0)
+    }
+
+    @Test("no more than 64 whole items wait with their files open, even while a commit waits for the disk")
+    func fewWait() throws {
+        let (lookedInto, isFirst) = (Recorder<Bool>(), Recorder<Bool>())
+        let (begun, disk) = (Semaphore(), Semaphore())
+        let inbox = MemoryInbox { operation in
+            if operation == .contentVerdict { lookedInto.record(true) }
+            return nil
+        }
+        let journal = MemoryJournal(fault: { operation in
+            guard case .intend = operation, isFirst.count == 0 else { return nil }
+            isFirst.record(true)
+            begun.signal()
+            disk.wait()
+            return nil
+        })
+        let receiving = Receiving(.sample(items: 767), into: inbox, journal: journal)
+        for number in 0..<767 {
+            if number == 384 { begun.wait() }
+            try receiving.sendItem(number, hello)
+            if number >= 384 { #expect(number + 1 - lookedInto.count < 64) }
+        }
+        disk.signal()
+        #expect(try receiving.transfer.finish().items.allSatisfy(\.isStored))
+        #expect(lookedInto.count == 767 && inbox.batches == [384, 383])
     }
 
     @Test("a large item is committed without waiting for those behind it")

@@ -1,56 +1,68 @@
 internal import Executors
 
-/// The commits of one transfer. A full batch is committed by a second thread while the next items arrive: a commit waits
-/// for the disk, and takes as long as receiving small items.
+/// The commits of one transfer. A second thread prepares whole items and commits full batches while the next items arrive:
+/// both take as long as receiving small items, and a commit waits for the disk.
 ///
-/// At most one commit runs, and `with` waits for it. If no thread can be started, the owner's thread commits. Sendable: the
-/// owner has `batch` except between the start of a thread and `ended`.
+/// At most one such thread runs. If none can be started, the owner's thread does its work. Sendable: the owner has `batch`
+/// except between the start of a thread and `ended`.
 final class BackgroundCommit: @unchecked Sendable {
     /// Items and bytes after which a batch is committed: one sync serves many small items, and a large item does not
     /// wait for the next ones.
     private static let fullItems = 384
     private static let fullBytes: UInt64 = 64 << 20
+    /// Items that are prepared together. Each may keep a file open until then.
+    private static let preparedItems = 32
 
+    private let offer: Offer
+    private let verdict: Verdict
+    private let peer: PeerID
     private var batch: CommitBatch
     private let stored: @Sendable ([CommitBatch.StoredArrival]) -> Void
     private let ended = Semaphore()
     private var isRunning = false
-    /// Items for the next commit.
+    /// Items that `batch` does not have yet. The first ones are prepared.
     private var filling: [WholeItem] = []
-    private var fillingBytes: UInt64 = 0
+    private var preparedCount = 0
+    /// All items of the next commit.
+    private var count = 0
+    private var bytes: UInt64 = 0
 
     /// - Parameter stored: called after each commit that has stored items, on its thread.
     init(_ batch: CommitBatch, stored: @escaping @Sendable ([CommitBatch.StoredArrival]) -> Void) {
+        (offer, verdict, peer) = (batch.offer, batch.verdict, batch.peer)
         (self.batch, self.stored) = (batch, stored)
     }
 
     func add(_ item: WholeItem) {
         filling.append(item)
-        fillingBytes += item.bytes
+        count += 1
+        bytes += item.bytes
     }
 
-    /// Begins to commit the items, if these are enough. Waits for the commit before.
-    func startIfFull() {
-        guard filling.count >= Self.fullItems || fillingBytes >= Self.fullBytes else { return }
-        wait()
-        takeFilling()
-        isRunning = BackgroundThread.start("waft-commit") { [self] in
-            run()
-            ended.signal()
+    /// Begins to prepare the items, if these are some, and to commit them, if these are enough.
+    func start() {
+        if count >= Self.fullItems || bytes >= Self.fullBytes {
+            wait()
+            (count, bytes) = (0, 0)
+            start { $0.run() }
+        } else if filling.count - preparedCount >= Self.preparedItems {
+            if hasEnded { start { $0.batch.prepare() } } else { prepareFilling() }
         }
-        if !isRunning { run() }
     }
 
     /// Commits all items now.
     func commit() {
         wait()
+        (count, bytes) = (0, 0)
         takeFilling()
         run()
     }
 
-    /// Gives access to the batch with all items, while no commit runs.
+    /// Gives access to the batch with all items, each of them prepared, while no commit runs.
     func with<Value>(_ body: (inout CommitBatch) -> Value) -> Value {
         wait()
+        takeFilling()
+        batch.prepare()
         return body(&batch)
     }
 
@@ -61,14 +73,34 @@ final class BackgroundCommit: @unchecked Sendable {
         batch.keep(fault)
     }
 
+    private func start(_ work: @escaping @Sendable (BackgroundCommit) -> Void) {
+        takeFilling()
+        isRunning = BackgroundThread.start("waft-commit") { [self] in
+            work(self)
+            ended.signal()
+        }
+        if !isRunning { work(self) }
+    }
+
+    /// For the owner's thread, while the second one is busy.
+    private func prepareFilling() {
+        for index in filling.indices.dropFirst(preparedCount) { filling[index].prepare(offer, verdict, from: peer) }
+        preparedCount = filling.count
+    }
+
     private func takeFilling() {
         batch.add(filling)
-        (filling, fillingBytes) = ([], 0)
+        (filling, preparedCount) = ([], 0)
     }
 
     private func run() {
         let arrivals = batch.commit()
         if !arrivals.isEmpty { stored(arrivals) }
+    }
+
+    private var hasEnded: Bool {
+        if isRunning, ended.tryWait() { isRunning = false }
+        return !isRunning
     }
 
     private func wait() {

@@ -54,8 +54,15 @@ struct CommitBatch {
         earlier.compactMap { receipts[$0].handler.state == .pending ? $1.arrival : nil }
     }
 
-    /// Takes items for the next commit. They were looked into, and have their labels.
+    /// Takes items for the next commit.
     mutating func add(_ items: [WholeItem]) { whole += items }
+
+    /// Prepares the items that are not yet. A refused one fails alone.
+    mutating func prepare() {
+        for index in whole.indices { whole[index].prepare(offer, verdict, from: peer) }
+        for item in whole { if let refusal = item.refusal { setFault(refusal, item.number) } }
+        whole.removeAll { $0.refusal != nil }
+    }
 
     /// An item in the Inbox stays stored even if a second attempt at it fails.
     mutating func setFault(_ fault: TransferError, _ number: Int) {
@@ -64,6 +71,7 @@ struct CommitBatch {
 
     /// Keeps the whole items for the next attempt instead of storing them.
     mutating func keep(_ fault: TransferError) {
+        prepare()
         for item in whole { item.staged.keep() }
         for item in whole { setFault(fault, item.number) }
         whole = []
@@ -121,6 +129,7 @@ struct CommitBatch {
     /// - Returns: the items that are in the Inbox now, and those that were sent again.
     mutating func commit() -> [StoredArrival] {
         defer { whole = [] }
+        prepare()
         leaveOutRepeated()
         guard !whole.isEmpty else { return [] }
         var arrivals: [StoredArrival] = []

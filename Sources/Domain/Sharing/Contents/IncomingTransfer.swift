@@ -147,17 +147,13 @@ package final class IncomingTransfer {
         }
         try assembly.endItem(isIncomplete: lack != nil)
         writing = nil
-        do throws(TransferError) {
-            try item.prepare(offer, verdict, from: peer)
-        } catch {
-            // It fails alone.
-            return commits.with { $0.setFault(error, end.number) }
-        }
+        // A sender that cannot be told of a single item may send thousands: none keeps a file open until the end.
+        if policy.commits == .allOrNone { item.prepare(offer, verdict, from: peer) }
         commits.add(item)
         switch policy.commits {
-        case .allOrNone: try item.staged.rest()
+        case .allOrNone: if item.refusal == nil { try item.staged.rest() }
         case .itemByItem: commits.commit()
-        case .inBatches: commits.startIfFull()
+        case .inBatches: commits.start()
         }
     }
 

@@ -6,17 +6,19 @@ extension WholeItem {
     /// The end of the name of a tree that lacks a part.
     private static let lackMark = " (incomplete)"
 
-    /// Checks its contents, and labels it with its origin.
+    /// Checks its contents, and labels it with its origin, unless that was done.
     ///
-    /// - Throws: if its contents cannot be read, or if it was accepted because of a type that it does not have. Then it is
-    ///   kept or discarded.
-    mutating func prepare(_ offer: Offer, _ verdict: Verdict, from peer: PeerID) throws(TransferError) {
+    /// It is refused if its contents cannot be read, or if it was accepted because of a type that it does not have. Then it
+    /// is kept or discarded.
+    mutating func prepare(_ offer: Offer, _ verdict: Verdict, from peer: PeerID) {
+        guard !isPrepared else { return }
+        isPrepared = true
         do throws(TransferError) {
             try lookInto(offer.items[number], verdict.items[number])
             try staged.label(facts(offer, verdict, from: peer))
         } catch {
             if error.isResumable { staged.keep() } else { staged.discard() }
-            throw error
+            refusal = error
         }
     }
 

@@ -18,4 +18,8 @@ struct WholeItem {
     var content: ContentVerdict?
     /// Why a part of a tree is missing: then it has another name, and no handler gets it.
     var lack: TransferError?
+    /// Whether it was looked into and labelled; see `prepare`.
+    var isPrepared = false
+    /// Why it is not stored, if its preparation says so.
+    var refusal: TransferError?
 }
