@@ -90,12 +90,18 @@ class Firefox(Page):
         self.command("Marionette:SetContext", value="chrome")
         self.script(f"Services.prefs.setStringPref('layout.css.devPixelsPerPx', '{scale}')")
         self.command("Marionette:SetContext", value="content")
-        for _ in range(3):
+        changes = 0
+        while changes < 3:
             rect, inner = self.command("WebDriver:GetWindowRect"), self.script("return [innerWidth, innerHeight]")
             if inner == [width, height]:
                 break
-            self.command(
-                "WebDriver:SetWindowRect", width=rect["width"] + width - inner[0], height=rect["height"] + height - inner[1])
+            size = {"width": rect["width"] + width - inner[0], "height": rect["height"] + height - inner[1]}
+            # Only one of the two knows the new scale yet.
+            if min(size.values()) <= 0:
+                time.sleep(0.02)
+                continue
+            self.command("WebDriver:SetWindowRect", **size)
+            changes += 1
 
     def messages(self):
         return []
