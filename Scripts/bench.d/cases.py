@@ -120,14 +120,14 @@ def four(places):
 
 
 def twenty(places):
-    """20 senders of 50 MB to one receiver."""
+    """20 senders of 50 MB, which are contacts, to one receiver."""
     path = places.file("fifty.bin", 50_000_000 // places.divisor)
 
     def measure():
         os.sync()
-        receiver = WaftReceiver(places, places.memory, once=False)
-        thread = receiver.drain()
         homes = [places.home("sender") for _ in range(20)]
+        receiver = WaftReceiver(places, places.memory, once=False, contacts=homes)
+        thread = receiver.drain()
         words = [places.waft, "send", path, "--quiet", "--to", f"127.0.0.1:{receiver.port}"]
         places.warm(places.memory, [path], 20)
         began = time.monotonic()

@@ -182,9 +182,19 @@ RECIPIENT = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
 class WaftReceiver:
     """A receiver that takes everything, in an Inbox of its own."""
 
-    def __init__(self, places, base, once=True, prefix=(), seals=False):
+    def __init__(self, places, base, once=True, prefix=(), seals=False, contacts=()):
         self.places = places
         self.home = places.home("receiver", base)
+        if contacts:
+            # The homes of senders that are contacts: strangers of one address share little.
+            lines = []
+            for number, home in enumerate(contacts):
+                said = subprocess.run([places.waft, "contacts", "me", "--json"], env=environment(home), check=True,
+                                      capture_output=True)
+                lines.append(f"{json.loads(said.stdout)['id']} sender-{number}")
+            words = [places.waft, "contacts", "allow", "--from", "-", "--policy", "accept", "--for", "ever"]
+            subprocess.run(words, env=environment(self.home), input="\n".join(lines), text=True, check=True,
+                           stdout=subprocess.DEVNULL)
         if seals:
             # A drop box: as much work as with keys of its own, and no second for a passphrase.
             subprocess.run([places.waft, "protection", "set-up", "--class", "unlessOpen", "--recipient", RECIPIENT],
