@@ -36,7 +36,7 @@ final class LocalSendSide: Sendable {
     func loadIdentity() throws -> Identity {
         try made.withLock { made in
             if let made { return made }
-            // Earlier versions made RSA keys, by which others remember the device.
+            // Earlier versions made an RSA key. Others remember the device by its certificate, so the key stays.
             let identity =
                 try folder.map { try Identity.load(orMakeIn: $0, named: Self.fileName, kinds: [.p256, .rsa2048]) }
                 ?? Identity.make()

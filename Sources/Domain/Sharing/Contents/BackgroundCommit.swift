@@ -10,8 +10,9 @@ final class BackgroundCommit: @unchecked Sendable {
     /// wait for the next ones.
     private static let fullItems = 384
     private static let fullBytes: UInt64 = 64 << 20
-    /// Items that are prepared together. Each may keep a file open until then.
-    private static let preparedItems = 32
+    /// Items that are prepared together. Each keeps its file open until then, also while a silent sender keeps the transfer
+    /// open: a few for each transfer leave descriptors for all others.
+    private static let preparedItems = 8
 
     private let offer: Offer
     private let verdict: Verdict
@@ -39,7 +40,7 @@ final class BackgroundCommit: @unchecked Sendable {
         bytes += item.bytes
     }
 
-    /// Begins to prepare the items, if these are some, and to commit them, if these are enough.
+    /// Begins to prepare the items if they are `preparedItems`, and to commit them if the batch is full.
     func start() {
         if count >= Self.fullItems || bytes >= Self.fullBytes {
             wait()

@@ -57,7 +57,7 @@ struct CommitBatch {
     /// Takes items for the next commit.
     mutating func add(_ items: [WholeItem]) { whole += items }
 
-    /// Prepares the items that are not yet. A refused one fails alone.
+    /// Prepares the items that are not prepared yet. A refused one fails alone.
     mutating func prepare() {
         for index in whole.indices { whole[index].prepare(offer, verdict, from: peer) }
         for item in whole { if let refusal = item.refusal { setFault(refusal, item.number) } }

@@ -20,6 +20,6 @@ struct WholeItem {
     var lack: TransferError?
     /// Whether it was looked into and labelled; see `prepare`.
     var isPrepared = false
-    /// Why it is not stored, if its preparation says so.
+    /// The reason for which `prepare` refuses it; nil if it can be stored.
     var refusal: TransferError?
 }
